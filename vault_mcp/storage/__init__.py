@@ -1,0 +1,1 @@
+"""Things: the disk, Git and the index, each behind one door."""
