@@ -34,7 +34,15 @@ class AlreadyThere(VaultError):
 
 
 class Stale(VaultError):
-    """The note is no longer what the caller, or this very call, saw."""
+    """The note is no longer what the caller, or this very call, saw.
+
+    Attributes:
+        retry: the same call, made again from the start, may succeed: only this call saw an older note.
+    """
+
+    def __init__(self, message: str, *, retry: bool = False) -> None:
+        super().__init__(message)
+        self.retry = retry
 
 
 class PathRefused(VaultError):
