@@ -3,10 +3,10 @@ r"""One observation or relation and the one line of a note that holds it, with i
     - Works remotely from Lisbon %%+2026-10-05T09:12:33Z claude-desktop ~2026-10-06T10:00:00Z cursor%%
       text                         added at, agent                        edited at, by
 
-The stamp is a comment that tools write at the end of a line: ``+`` added, ``~`` edited, ``-`` superseded, ``>``
-the text that replaced it, ``<`` a source (entity and text). The last comment of that shape is the stamp; words
-a person types behind it belong to the text, a block id (`` ^id``, set by Obsidian when somebody links to the
-line) does not. Readers take ``<!--+…-->`` too.
+The stamp is a comment that tools write at the end of a line: ``+`` added, ``~`` edited, ``-`` superseded,
+``>`` the text that replaced it, ``<`` a source (entity and text). The last comment of that shape is the stamp;
+words a person types behind it belong to the text, a block id (`` ^id``, set by Obsidian when somebody links to
+the line) does not. Readers take ``<!--+…-->`` too.
 
 Escapes cover only what one line cannot hold, so that a person reads and edits plain words:
 
@@ -15,8 +15,8 @@ Escapes cover only what one line cannot hold, so that a person reads and edits p
     second % of %%                           &#37;
     <br> or &#N; meant literally             a backslash before it; backslashes just before either are doubled
 
-A line with a stamp is exact: spaces at its edges count. A line without one is trimmed, as a person would expect
-of ``-   typed``; where an unstamped line has to be exact all the same, its edges are written as ``&#N;``.
+A line with a stamp is exact: spaces at its edges count. A line without one is trimmed, as a person would
+expect of ``-   typed``; where an unstamped line has to be exact all the same, its edges are written as ``&#N;``.
 """
 
 import json
