@@ -4,9 +4,9 @@ r"""One observation or relation and the one line of a note that holds it, with i
       text                         added at, agent                        edited at, by
 
 The stamp is a comment that tools write at the end of a line: ``+`` added, ``~`` edited, ``-`` superseded,
-``>`` the text that replaced it, ``<`` a source (entity and text). The last comment of that shape is the stamp;
-words a person types behind it belong to the text, a block id (`` ^id``, set by Obsidian when somebody links to
-the line) does not. Readers take ``<!--+…-->`` too.
+``>`` the text that replaced it, ``<`` a source (entity and text). The last comment of that shape is the
+stamp; words a person types behind it belong to the text, a block id (`` ^id``, set by Obsidian when somebody
+links to the line) does not. Readers take ``<!--+…-->`` too.
 
 Escapes cover only what one line cannot hold, so that a person reads and edits plain words:
 
@@ -16,12 +16,11 @@ Escapes cover only what one line cannot hold, so that a person reads and edits p
     <br> or &#N; meant literally             a backslash before it; backslashes just before either are doubled
 
 A line with a stamp is exact: spaces at its edges count. A line without one is trimmed, as a person would
-expect of ``-   typed``; where an unstamped line has to be exact all the same, its edges are written as ``&#N;``.
+expect of ``-   typed``; where an unstamped line has to be exact, its edges are written as ``&#N;``.
 """
 
 import json
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -134,6 +133,7 @@ _STAMP = re.compile(
     rf"(?:(%%)|<!--)\+{_TIME} {_WHO}(?: ~{_TIME} {_WHO})?"
     rf"(?: -{_TIME} {_WHO}(?: >({_STRING}))?)?((?: <{_STRING} {_STRING})*)(?(1)%%|-->)"
 )
+_COMMENT = r"<(?=!--\+)"
 _SOURCE = re.compile(rf" <({_STRING}) ({_STRING})")
 _BLOCK_ID = re.compile(r" \^([A-Za-z0-9-]+)$")
 _FORBIDDEN_IN_AGENT = re.compile(r"[%~<>]")
@@ -146,17 +146,16 @@ AGENT_LENGTH: Final = 100
 def clean_agent(name: str) -> str:
     """Return an agent's name as it may stand in a stamp and in a commit's header.
 
-    One line without controls or format characters, without ``% ~ < >``, at most 100 characters; "unknown" if
-    nothing is left.
+    One line of characters that are seen, without ``% ~ < >``, at most 100 of them; "unknown" if none is left.
     """
-    visible = "".join(" " if unicodedata.category(c) in {"Zl", "Zp", "Cc"} else c for c in name)
-    visible = "".join(c for c in visible if unicodedata.category(c) not in {"Cf", "Cs"})
+    visible = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in name)
     visible = _DATE_MARK.sub(" ", " ".join(_FORBIDDEN_IN_AGENT.sub(" ", visible).split()))
     return visible[:AGENT_LENGTH].strip() or "unknown"
 
 
 def _string(text: str) -> str:
-    return encode(json.dumps(text, ensure_ascii=False))
+    # A comment inside a string would be the last of the line: only its sign is taken from it.
+    return _unsafe(_COMMENT).sub(_encoded, json.dumps(text, ensure_ascii=False))
 
 
 def _comment(stamp: Stamp) -> str:
@@ -212,9 +211,9 @@ def _find_stamp(body: str) -> re.Match[str] | None:
 # --- lines ----------------------------------------------------------------------------------------
 
 _TASK = re.compile(r"\[.\] \S")
-_BARE = r"\A\s|\s\Z|\^(?=[A-Za-z0-9-]+\Z)|<(?=!--\+)|\A-(?=[- ]*\Z)"
+_BARE = rf"\A\s|\s\Z|\^(?=[A-Za-z0-9-]+\Z)|{_COMMENT}|\A-(?=[- ]*\Z)"
 _TYPE = r"\[(?=\[)"
-_BARE_TYPE = rf"{_TYPE}|\A\s|\s\Z|:(?=:\Z)|\A\["
+_BARE_TYPE = rf"{_TYPE}|{_COMMENT}|\A\s|\s\Z|:(?=:\Z)|\A\[(?=.\])"
 _RELATION = re.compile(
     r"(?:([^\[]*(?:\[(?!\[)[^\[]*)*)(?: |(?<=::)))?"
     r"\[\[([^\[\]|#^\\]+)(?:#[^\[\]|\\]*)?(?:\\?\|((?:(?!\[\[|\]\]).)*))?\]\]",
@@ -239,14 +238,9 @@ def observation_line(text: str, stamp: Stamp | None, *, stamp_task: bool = False
 
 def relation_line(type: str, link: str, stamp: Stamp | None) -> str:
     """Return the line of a relation, without its newline; `link` is a whole wikilink."""
-    words = _unsafe(_TYPE).sub(_encoded, type)
     if stamp is not None:
-        return f"- {words} {link}{_comment(stamp)}"
-    if not words:
-        return f"- {link}"
-    if words != words.strip() or words.endswith("::") or _TASK.match(words):
-        words = _unsafe(_BARE_TYPE).sub(_encoded, type)
-    return f"- {words} {link}"
+        return f"- {_unsafe(_TYPE).sub(_encoded, type)} {link}{_comment(stamp)}"
+    return f"- {_unsafe(_BARE_TYPE).sub(_encoded, type)} {link}"
 
 
 def parse_bullet(body: str) -> Bullet:
