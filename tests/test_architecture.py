@@ -30,6 +30,7 @@ DOORS = {
     "mcp": "vault_mcp.doors.mcp",
     "mcp_types": "vault_mcp.doors.mcp",
     "anyio": "vault_mcp.doors.mcp",
+    "pydantic": "vault_mcp.doors.mcp",
     "jsonschema": "vault_mcp.doors.mcp",
     "click": "vault_mcp.doors.cli",
 }
@@ -56,7 +57,7 @@ class Module:
     """One module of the package, parsed."""
 
     name: str
-    source: str
+    source: str = field(repr=False)
     known: frozenset[str] = field(repr=False)
 
     @property
@@ -161,14 +162,21 @@ def wrong_doors(modules: list[Module]) -> Iterator[str]:
 
 def hidden_imports(modules: list[Module]) -> Iterator[str]:
     for module in modules:
-        lines = module.source.splitlines()
+        lines = [line.strip() for line in module.source.splitlines()]
         for found in module.imports():
-            line = lines[found.line - 1]
-            reason = re.search(r"# noqa: PLC0415\W+\w+", line) or lines[found.line - 2].strip().startswith(
-                "#"
-            )
-            if found.hidden and not ("# noqa: PLC0415" in line and reason):
+            if found.hidden and not excused(lines[: found.line]):
                 yield f"{module.name}:{found.line} hides an import of {found.path} without a reason beside it"
+
+
+def excused(lines: list[str]) -> bool:
+    """Say whether the last line has the linter's mark, and a reason there or above the run of such lines."""
+    mark = "# noqa: PLC0415"
+    while lines and mark in lines[-1]:
+        if re.search(mark + r"\W+\w", lines.pop()):
+            return True
+        if lines and lines[-1].startswith("#"):
+            return True
+    return False
 
 
 def long_modules(modules: list[Module]) -> Iterator[str]:
@@ -230,39 +238,39 @@ def empty_names(modules: list[Module]) -> Iterator[str]:
 
 
 def test_imports_point_downward(house: list[Module]) -> None:
-    assert list(upward_imports(house)) == []
+    assert "\n".join(upward_imports(house)) == ""
 
 
 def test_no_modules_import_each_other_in_a_circle(house: list[Module]) -> None:
-    assert list(import_cycles(house)) == []
+    assert "\n".join(import_cycles(house)) == ""
 
 
 def test_each_library_comes_in_through_its_one_door(house: list[Module]) -> None:
-    assert list(wrong_doors(house)) == []
+    assert "\n".join(wrong_doors(house)) == ""
 
 
 def test_an_import_inside_a_function_says_why(house: list[Module]) -> None:
-    assert list(hidden_imports(house)) == []
+    assert "\n".join(hidden_imports(house)) == ""
 
 
 def test_modules_stay_short_enough_to_read(house: list[Module]) -> None:
-    assert list(long_modules(house)) == []
+    assert "\n".join(long_modules(house)) == ""
 
 
 def test_functions_fit_in_the_eye(house: list[Module]) -> None:
-    assert list(long_functions(house)) == []
+    assert "\n".join(long_functions(house)) == ""
 
 
 def test_only_the_doors_read_the_environment_and_print(house: list[Module]) -> None:
-    assert list(worldly_calls(house)) == []
+    assert "\n".join(worldly_calls(house)) == ""
 
 
 def test_notes_know_no_disk_clock_or_thread(house: list[Module]) -> None:
-    assert list(impure_notes(house)) == []
+    assert "\n".join(impure_notes(house)) == ""
 
 
 def test_names_say_what_a_thing_is(house: list[Module]) -> None:
-    assert list(empty_names(house)) == []
+    assert "\n".join(empty_names(house)) == ""
 
 
 def test_every_module_begins_with_a_sentence(house: list[Module]) -> None:
@@ -299,7 +307,7 @@ def test_a_rule_finds_what_it_is_for(rule: str) -> None:
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from vault_mcp.notes.b import x",
         "import json",
         "def run():\n    # 90 ms at start, for one call in a hundred\n    import json  # noqa: PLC0415",
-        "def run():\n    import json  # noqa: PLC0415 - 90 ms at start",
+        "def run():\n    import json  # noqa: PLC0415 - 90 ms at start\n    import re  # noqa: PLC0415",
     ],
 )
 def test_the_rules_leave_good_modules_alone(source: str) -> None:
