@@ -1,0 +1,152 @@
+"""The documentation held to the source: modules, samples of notes, tools, commands."""
+
+import dataclasses
+import json
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from vault_mcp.notes.note import read_note
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def pages() -> list[Path]:
+    """Every Markdown page about the project; the sample vault is a fixture, not a page."""
+    return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+def fenced(text: str) -> list[tuple[str, str]]:
+    """Give the code blocks of a page as (title, content)."""
+    blocks = re.findall(r"^(`{3,})\w* title=\"([^\"\n]*)\"\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL)
+    return [(title, content) for _, title, content in blocks]
+
+
+# -- docs/architecture.md
+
+
+def modules_drawn() -> set[str]:
+    """Read the tree in docs/architecture.md: a name per line, two spaces a floor, folders end in a slash."""
+    tree = re.search(
+        r"^```text\nvault_mcp/\n(.*?)^```", page("docs/architecture.md"), re.MULTILINE | re.DOTALL
+    )
+    assert tree
+    drawn, folders = set(), ["vault_mcp"]
+    for line in tree[1].splitlines():
+        match = re.match(r"((?:  )+)(\S+)(?:\s|$)", line)
+        assert match, line
+        depth, name = len(match[1]) // 2, match[2]
+        folders[depth:] = [name.rstrip("/")]
+        if name.endswith(".py"):
+            drawn.add("/".join(folders))
+            assert len(line.split(maxsplit=1)) == 2, f"{name} has no words beside it"
+    return drawn
+
+
+def test_the_tree_of_modules_is_the_tree_on_disk() -> None:
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "vault_mcp").rglob("*.py")
+        if path.name != "__init__.py" or path.parent == ROOT / "vault_mcp"
+    }
+    assert modules_drawn() == there
+
+
+# -- docs/format.md
+
+SAMPLES = fenced(page("docs/format.md"))
+NOTES = [
+    (path, text, json.loads(told)) for (path, text), (title, told) in pairwise(SAMPLES) if title == "reads as"
+]
+
+
+def says(found: object, told: object) -> object:
+    """Cut what was found down to what the page tells, so that the two can be compared."""
+    if dataclasses.is_dataclass(found) and isinstance(told, dict):
+        return {key: says(getattr(found, key), value) for key, value in told.items()}
+    if isinstance(found, tuple) and isinstance(told, list) and len(found) == len(told):
+        return [says(one, other) for one, other in zip(found, told, strict=True)]
+    return list(found) if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize(("path", "text", "told"), NOTES, ids=[path for path, *_ in NOTES])
+def test_a_sample_of_the_format_reads_as_the_page_says(path: str, text: str, told: object) -> None:
+    assert says(read_note(path, text), told) == told
+
+
+def test_the_page_has_a_sample_of_each_kind_of_note() -> None:
+    assert {told["kind"] for _, _, told in NOTES} == {"entity", "memory", "key"}
+
+
+def test_the_page_shows_the_files_that_init_lays_down() -> None:
+    laid = dict(SAMPLES)
+    for name in (".gitignore", ".gitattributes"):
+        assert laid[name] == page(f"sample_vault/{name}")
+
+
+# -- the README and its commands
+
+TEST_COMMAND = re.compile(r"^python3 -m venv .*pytest.*$", re.MULTILINE)
+
+
+def test_ci_runs_the_test_command_of_the_readme_word_for_word() -> None:
+    (command,) = TEST_COMMAND.findall(page("README.md"))
+    assert TEST_COMMAND.findall(page(".ci/run")) == [command]
+    assert TEST_COMMAND.findall(page("CONTRIBUTING.md")) == [command]
+
+
+def test_no_page_installs_the_package_that_only_shares_our_commands_name() -> None:
+    wrong = re.compile(r"(?:install|uvx|uv tool \w+|pipx \w+)[^\n`&;|]*(?<![\w-])vault[-_]mcp(?![\w-])")
+    said = [
+        f"{path.name}: {line}"
+        for path in pages()
+        for line in page(str(path)).splitlines()
+        if wrong.search(line)
+    ]
+    assert said == []
+
+
+# -- links between pages
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = []
+    for path in pages():
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+            if not (path.parent / target).exists():
+                broken.append(f"{path.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def test_every_decision_stands_in_the_list_of_decisions() -> None:
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", page("docs/decisions/README.md")))
+    assert listed == {path.name for path in (ROOT / "docs/decisions").glob("*.md")} - {"README.md"}
+
+
+# -- what stands nowhere
+
+# Folders of one machine: a page or a test that names them is true on that machine alone.
+MACHINE = re.compile(r"(?<![\w.*-])/(?:work|root|tmp/(?:venv|plan))(?![\w-])|\.\./shared")
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True)
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.mark.skipif(
+    not (ROOT / ".git").exists(), reason="an unpacked archive does not say which files are ours"
+)
+def test_no_file_names_a_folder_of_the_machine_it_was_written_on() -> None:
+    named = []
+    for path in tracked():
+        text = path.read_bytes().decode("utf-8", "replace")
+        named += [f"{path.relative_to(ROOT)}: {found[0]}" for found in MACHINE.finditer(text)]
+    assert named == []
