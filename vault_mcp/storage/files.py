@@ -196,6 +196,29 @@ def walk(
                 yield prefix + name, _facts(facts)
 
 
+def folders(root: str, under: str = "") -> Iterator[str]:
+    """Yield the folders that `walk` looks into, each before its own content is listed.
+
+    So a caller who watches each folder as it comes misses none that is made meanwhile. Folders that cannot be
+    listed are yielded too, without what is below them.
+    """
+    waiting = [under]
+    while waiting:
+        folder = waiting.pop()
+        if folder and _is_repository(root, folder):
+            continue
+        yield folder
+        with suppress(StorageFailed):
+            prefix = folder and folder + "/"
+            waiting.extend(prefix + name for name in _subfolders(root, folder))
+
+
+def within_nested(root: str, path: str) -> bool:
+    """Whether a path lies in a repository of its own inside the vault, which the vault leaves to that one."""
+    parts = path.split("/")
+    return any(_is_repository(root, "/".join(parts[:length])) for length in range(1, len(parts)))
+
+
 def listing(root: str, path: str, depth: int = 2, limit: int = 1000) -> Listing | None:
     """List a folder as a person would look at it, `depth` levels deep, or None where there is no folder.
 
@@ -249,6 +272,23 @@ def _scan(root: str, folder: str) -> list[tuple[str, os.stat_result]] | None:
         _raise_unless_nothing(error, folder)
         return None
     return found
+
+
+def _subfolders(root: str, folder: str) -> list[str]:
+    try:
+        with _opened(root, folder) as place, os.scandir(place) as entries:
+            return [
+                entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not is_hidden_folder(entry.name)
+            ]
+    except OSError as error:
+        _raise_unless_nothing(error, folder)
+        return []
+
+
+def _is_repository(root: str, folder: str) -> bool:
+    return _kind_here(root, f"{folder}/.git") is not None
 
 
 @contextmanager

@@ -198,6 +198,12 @@ def placeholder_of(path: str) -> str | None:
     return None
 
 
+def placeholder_for(path: str) -> str:
+    """Give the path at which iCloud leaves a placeholder when it takes this file off the disk."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.icloud"
+
+
 def place_key(path: str) -> str:
     """Give the form in which paths are compared that macOS or Windows would take for one file.
 
