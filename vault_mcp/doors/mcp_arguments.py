@@ -1,8 +1,8 @@
 """What a client sent, fitted to what a tool takes, or one sentence about what is wrong with it.
 
 Clients differ in how they spell values: some send a list as JSON text, a number as text, or null for what
-they leave out. What can only mean one thing is understood; the rest is refused in words that name the argument,
-say what came and what is wanted. Text is never anything but text, however much it looks like JSON.
+they leave out. What can only mean one thing is understood; the rest is refused in words that name the
+argument, say what came and what is wanted. Text is never anything but text, however much it looks like JSON.
 """
 
 import json
@@ -109,13 +109,22 @@ def _text(schema: Text, value: object, where: str) -> str:
 
 
 def _integer(schema: Integer, value: object, where: str) -> int:
-    spelled = isinstance(value, str) and WHOLE.match(value.strip())
-    if isinstance(value, str | float) and (spelled or (isinstance(value, float) and value.is_integer())):
-        value = int(value)
+    value = _whole(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(schema, value, where)
     _check_bounds(value, schema.minimum, schema.maximum, where)
     return value
+
+
+def _whole(value: object) -> object:
+    """Read a whole number that came as text or with an empty fraction."""
+    match value:
+        case str() if WHOLE.match(value.strip()):
+            return int(value)
+        case float() if value.is_integer():
+            return int(value)
+        case _:
+            return value
 
 
 def _number(schema: Number, value: object, where: str) -> float:

@@ -1,0 +1,64 @@
+"""The command `vault-mcp`: one group, its commands by family in the modules beside this one.
+
+A command's module is imported when that command is called: `serve` must greet its client before anything it
+does not need has been loaded.
+"""
+
+import importlib
+import sys
+from collections.abc import Mapping
+
+import click
+
+from vault_mcp import __version__
+from vault_mcp.errors import VaultError
+
+COMMANDS: Mapping[str, str] = {
+    "serve": "cli_serve",
+}
+"""Each command with the module that holds it, in the order in which help shows them."""
+
+DEFAULT = "serve"
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are needed; without one, `serve` is meant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in our order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of one command and give the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"vault_mcp.doors.{COMMANDS[cmd_name]}")
+        command = getattr(module, cmd_name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put in the command that is meant when none is named."""
+        named = args and (args[0] in COMMANDS or args[0] in ("--help", "--version"))
+        # A bare word that is no command is left to click, which says so.
+        if not named and (not args or args[0].startswith("-")):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["--help"]})
+@click.version_option(__version__, prog_name="vault-mcp")
+def vault_mcp() -> None:
+    """Memory that people and their AI agents share: Markdown notes in Git, served over MCP.
+
+    Without a command, serves the vault over standard input and output, as `serve` does.
+    """
+
+
+def main() -> None:
+    """Run the command line; what was foreseen is told in one sentence, with exit code 2."""
+    try:
+        vault_mcp(prog_name="vault-mcp")
+    except VaultError as error:
+        print(f"vault-mcp: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,202 @@
+"""Settings: defaults < the vault's file < environment < flags.
+
+The vault's file, `.vault-mcp.toml` at its root, is shared with whoever shares the vault, so it may only say
+how notes are treated: nothing in it names a command, an address or a path. Where the vault lies, who the
+agent is and what is offered are said by whoever starts the server, in the environment or by flags.
+
+Nothing here stops a server from starting over a slip in a shared file: what is not understood is left at its
+default and told in one sentence.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from vault_mcp.errors import BadArgument, VaultError
+from vault_mcp.storage import files
+
+FILE = ".vault-mcp.toml"
+MAX_FILE = 64 * 1024
+DEFAULT_VAULT = "~/memory-vault"
+
+HandEdits = Literal["commit", "leave"]
+GraphObservations = Literal["objects", "strings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set, complete.
+
+    Attributes:
+        vault: the vault's folder, absolute.
+        agent: the name for the stamps and commits of every call; "" takes each client's own.
+        tools: families, profiles and tools to offer.
+        exclude_tools: the same words; they win.
+        read_only: offer only tools that change nothing.
+        watch: notice what is edited by hand while the server runs.
+        hand_edits: what is done with such an edit: commit it in the person's name, or leave it to them.
+        graph_observations: observations as records with their stamps, or as bare strings.
+        rename_links: rewrite the links to a note that is renamed.
+        complaints: what was not understood, a sentence each.
+    """
+
+    vault: str
+    agent: str = ""
+    tools: tuple[str, ...] = ("all",)
+    exclude_tools: tuple[str, ...] = ()
+    read_only: bool = False
+    watch: bool = True
+    hand_edits: HandEdits = "commit"
+    graph_observations: GraphObservations = "objects"
+    rename_links: bool = True
+    complaints: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What one setting may be, in words, and how a value is taken."""
+
+    wanted: str
+    take: Callable[[object], object]
+    """Gives the value, or None for one that is not understood."""
+
+
+def _one_of(*words: str) -> Key:
+    return Key(" or ".join(f'"{word}"' for word in words), lambda value: value if value in words else None)
+
+
+def _take_switch(value: object) -> object:
+    if isinstance(value, str):
+        return SWITCHED.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
+
+
+def _take_words(value: object) -> object:
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list | tuple):
+        return None
+    return tuple(word for word in (str(item).strip() for item in value) if word)
+
+
+SWITCHED = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+SWITCH = Key("true or false", _take_switch)
+WORDS = Key("a list of words with commas between them", _take_words)
+NAME = Key("a name", lambda value: value if isinstance(value, str) else None)
+
+VAULT_KEYS: Mapping[str, Key] = {
+    "hand_edits": _one_of("commit", "leave"),
+    "graph_observations": _one_of("objects", "strings"),
+    "rename_links": SWITCH,
+}
+"""All that a vault's own file may say."""
+
+KEYS: Mapping[str, Key] = {
+    **VAULT_KEYS,
+    "agent": NAME,
+    "tools": WORDS,
+    "exclude_tools": WORDS,
+    "read_only": SWITCH,
+    "watch": SWITCH,
+}
+"""All that the environment (as VAULT_MCP_ and the name in capitals) and the flags may say."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "MEMORY_FILE_PATH": "Set VAULT_MCP_DIR to a folder and bring the file in with `vault-mcp import FILE`.",
+    "DPTTOOLS_MEMORY_DIR": "Set VAULT_MCP_DIR to the folder of the vault.",
+}
+"""Variables of servers that came before, with what to do instead."""
+
+
+def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
+    """Bring together everything that is set.
+
+    Args:
+        flags: what was given on the command line, by setting; None counts as not given.
+        environ: the environment.
+
+    Raises:
+        BadArgument: whoever starts the server named a folder that cannot be a vault, or set a value that is
+        not
+            understood.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    root = vault_folder(str(given.pop("vault", "") or environ.get("VAULT_MCP_DIR") or DEFAULT_VAULT))
+    values, complaints = _from_file(root)
+    values |= _from_environment(environ) | _understood(given, lambda name: "--" + name.replace("_", "-"))
+    values.setdefault("agent", environ.get("MEMORY_AGENT", ""))
+    complaints += [f"{name} is not used here. {do}" for name, do in ELSEWHERE.items() if name in environ]
+    complaints += _unknown_variables(environ)
+    return replace(Settings(vault=root, complaints=tuple(complaints)), **values)
+
+
+def vault_folder(path: str) -> str:
+    """Give the vault's folder as an absolute path without links.
+
+    Raises:
+        BadArgument: it is the root of the disk, the home folder or a folder around that: making one of
+        these a
+            vault would put somebody's whole life under Git.
+    """
+    root = os.path.realpath(os.path.expanduser(path))
+    home = os.path.realpath(os.path.expanduser("~"))
+    if home == root or home.startswith(root.rstrip(os.sep) + os.sep) or os.path.dirname(root) == root:
+        raise BadArgument(
+            f"{path!r} cannot be a vault: it is the home folder or lies around it. "
+            "Name a folder of its own, such as ~/memory-vault."
+        )
+    return root
+
+
+def _from_file(root: str) -> tuple[dict[str, Any], list[str]]:
+    """Read a vault's own file; what is not understood becomes a complaint."""
+    try:
+        found = files.read(root, FILE, too_large=MAX_FILE) if os.path.isdir(root) else None
+        said = tomllib.loads(found[0].decode("utf-8")) if found else {}
+    except VaultError as error:
+        return {}, [f"The settings of the vault are left out. {error}"]
+    except ValueError as error:
+        return {}, [f"{FILE} is no TOML ({error}). Its settings are left out."]
+    values: dict[str, Any] = {}
+    complaints = []
+    for name, value in said.items():
+        key = VAULT_KEYS.get(name)
+        taken = key.take(value) if key else None
+        if key is None:
+            known = ", ".join(VAULT_KEYS)
+            complaints.append(f"{FILE} has no setting {name!r}; it is left out. There are: {known}.")
+        elif taken is None:
+            complaints.append(f"{name} in {FILE} must be {key.wanted}. It is left out.")
+        else:
+            values[name] = taken
+    return values, complaints
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    named = {name: environ[_variable(name)] for name in KEYS if environ.get(_variable(name))}
+    return _understood(named, _variable)
+
+
+def _understood(values: Mapping[str, object], shown: Callable[[str], str]) -> dict[str, Any]:
+    """Take values from whoever starts the server, who is there to read an error."""
+    taken: dict[str, Any] = {}
+    for name, value in values.items():
+        taken[name] = KEYS[name].take(value)
+        if taken[name] is None:
+            raise BadArgument(f"{shown(name)} must be {KEYS[name].wanted}, not {value!r}.")
+    return taken
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    known = {"VAULT_MCP_DIR", *map(_variable, KEYS)}
+    return [
+        f"{name} is not known. There are: {', '.join(sorted(known))}."
+        for name in sorted(environ)
+        if name.startswith("VAULT_MCP_") and name not in known
+    ]
+
+
+def _variable(name: str) -> str:
+    return "VAULT_MCP_" + name.upper()
