@@ -1,0 +1,32 @@
+"""What the vault knows of its notes without reading them: SQLite, derived, made anew at will."""
+
+from vault_mcp.storage.index.database import Index, IndexDamaged
+from vault_mcp.storage.index.reader import Reader
+from vault_mcp.storage.index.rows import (
+    CommitRow,
+    Count,
+    FileRow,
+    Filter,
+    NoteRow,
+    ObservationRow,
+    Page,
+    RelationRow,
+    Totals,
+)
+from vault_mcp.storage.index.writer import IndexWriter
+
+__all__ = [
+    "CommitRow",
+    "Count",
+    "FileRow",
+    "Filter",
+    "Index",
+    "IndexDamaged",
+    "IndexWriter",
+    "NoteRow",
+    "ObservationRow",
+    "Page",
+    "Reader",
+    "RelationRow",
+    "Totals",
+]

@@ -1,0 +1,28 @@
+"""The trigram index over the folded text of every unit, and the small heap of units that wait to enter it.
+
+Writing three letters at a time into FTS5 costs several times what the rest of a small change costs, so a new
+unit first waits in `unsettled`, where a search looks through it directly; a removed one waits in
+`settled_dead` with its text, which FTS5 needs to forget it. `settle` moves both in one go. Every hit is
+checked against the text of `units`, so a unit that is gone, or that has other words by now, is never found by
+its old ones.
+"""
+
+import sqlite3
+
+SETTLE_AT = 512
+"""Units that may wait before a writer settles them itself."""
+
+
+def settle(db: sqlite3.Connection) -> None:
+    """Bring the trigram index in step with `units`."""
+    # What is removed goes first: a unit's number may be in use again. One more space at the end gives the
+    # last two characters of a text a trigram each that begins with them.
+    db.execute(
+        "INSERT INTO grams (grams, rowid, folded) SELECT 'delete', id, folded || ' ' FROM settled_dead"
+    )
+    db.execute("DELETE FROM settled_dead")
+    db.execute(
+        "INSERT INTO grams (rowid, folded)"
+        " SELECT id, folded || ' ' FROM unsettled JOIN units USING (id) ORDER BY id"
+    )
+    db.execute("DELETE FROM unsettled")

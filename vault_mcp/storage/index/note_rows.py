@@ -1,0 +1,108 @@
+"""What the tables keep of a note: each function gives one row or one set of rows."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from vault_mcp.notes.links import stem_key
+from vault_mcp.notes.names import name_key
+from vault_mcp.notes.note import Note, Observation, Relation
+from vault_mcp.storage.index.dates import dates_of, epoch, rest_of, touched
+from vault_mcp.storage.index.schema import ARCHIVE, GIT_ADDED, PASSAGE, VALUE
+from vault_mcp.storage.index.searchable import searchable
+
+
+def note_row(path: str, note: Note) -> tuple[Any, ...]:
+    """Give a note's row of `notes`, without its number."""
+    more = None
+    if note.aliases or note.problems:
+        more = json.dumps([note.aliases, note.problems])
+    return (
+        note.kind,
+        int(path.startswith(ARCHIVE)),
+        name_key(note.name),
+        note.name,
+        note.type,
+        note.created or None,
+        note.agent or None,
+        0 if note.created else GIT_ADDED,
+        epoch(note.created),
+        note.id,
+        note.importance,
+        note.session,
+        more,
+    )
+
+
+def observation_row(number: int, position: int, item: Observation) -> tuple[object, ...]:
+    """Give an observation's row of `observations`."""
+    dates = dates_of(item.stamp)
+    return (
+        number,
+        position,
+        item.text,
+        int(item.superseded),
+        *dates,
+        touched(dates),
+        rest_of(item.stamp),
+    )
+
+
+def relation_row(number: int, position: int, item: Relation) -> tuple[object, ...]:
+    """Give a relation's row of `relations`."""
+    return (
+        number,
+        position,
+        item.type,
+        item.target,
+        item.shown,
+        stem_key(item.target),
+        *dates_of(item.stamp),
+        rest_of(item.stamp),
+    )
+
+
+def differs(known: tuple[Any, ...], item: Observation) -> bool:
+    """Say whether a line of the same text is superseded, or stamped, otherwise than before."""
+    return bool(known[0]) != item.superseded or differs_in_dates(known[1:], item)
+
+
+def differs_in_dates(known: tuple[Any, ...], item: Observation | Relation) -> bool:
+    """Say whether a line's stamp is another one than before; dates that Git told are none of the stamp's."""
+    added_at, agent, edited_at, edited_by, from_git, rest = known
+    if item.stamp is None:
+        return not from_git & GIT_ADDED
+    dates = dates_of(item.stamp)
+    if from_git & GIT_ADDED or (added_at, agent, rest) != (dates.added_at, dates.agent, rest_of(item.stamp)):
+        return True
+    return not from_git and (edited_at, edited_by) != (dates.edited_at, dates.edited_by)
+
+
+def name_unit(note: Note) -> str:
+    """Give the unit by which a note is found: its name, a line below its type, then aliases and tags."""
+    parts = [note.type] if note.kind == "entity" else []
+    parts += [*note.aliases, *tags_of(note)]
+    return f" {searchable(note.name)} \n" + "".join(f" {searchable(part)} " for part in parts)
+
+
+def prose_of(note: Note) -> tuple[int, list[tuple[str, str]]]:
+    """Give a note's prose as (role, [(heading, text)]); the value of a key is one piece, exact."""
+    if note.kind == "key":
+        return VALUE, [("", note.value or "")]
+    return PASSAGE, list(dict.fromkeys((passage.heading, passage.text) for passage in note.passages))
+
+
+def links_of(note: Note) -> dict[str, None]:
+    """Give the stem keys of all that a note links to, each once."""
+    keys = [stem_key(link.target) for link in note.links] + [stem_key(item.target) for item in note.relations]
+    return dict.fromkeys(keys)
+
+
+def tags_of(note: Note) -> dict[str, None]:
+    """Give a note's tags, each once."""
+    return dict.fromkeys((*note.tags, *note.inline_tags))
+
+
+def count_current(items: Iterable[Observation]) -> int:
+    """Count the observations that are not superseded."""
+    return sum(not item.superseded for item in items)

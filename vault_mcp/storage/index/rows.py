@@ -1,0 +1,147 @@
+"""What the index answers with: plain rows, frozen, with text as it stands in the notes."""
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from vault_mcp.notes.line import Source
+from vault_mcp.notes.note import Kind
+from vault_mcp.storage.files import FileStat
+
+Row = TypeVar("Row")
+
+UnitKind = Literal["name", "observation", "passage", "value"]
+"""What a search hits of a note: its name (with type, aliases, tags), a fact, a piece of prose, a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as the index last saw it: its Git blob (40 or 64 hex digits) and what the disk told of it."""
+
+    path: str
+    blob: str
+    stat: FileStat
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note without its lines. `id` holds only within one snapshot.
+
+    `added_at` and `agent` are the note's own; for a note that a person made they are what Git tells, and None
+    while that is not known. `archived` notes can be found, but are no part of the graph.
+    """
+
+    id: int
+    path: str
+    kind: Kind
+    name: str
+    type: str
+    added_at: str | None
+    agent: str | None
+    archived: bool
+    aliases: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationRow:
+    """One observation with who added and edited it, from its stamp or else from Git; None: not known (yet).
+
+    `stamped` says whether the line itself carries a stamp; `by_hand` whether its words are a person's: typed
+    without a stamp, or changed by hand after it.
+    """
+
+    note: int
+    text: str
+    added_at: str | None
+    agent: str | None
+    edited_at: str | None
+    edited_by: str | None
+    superseded: bool
+    stamped: bool
+    by_hand: bool
+    superseded_at: str = ""
+    superseded_by: str = ""
+    replacement: str | None = None
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """One relation with both ends named. `to_path` is None while no file is what the link means: it dangles.
+
+    `from_kind` and `to_kind` tell entities from other notes; `to_name` of a dangling one is the link's own
+    words.
+    """
+
+    from_note: int
+    from_path: str
+    from_name: str
+    from_kind: Kind
+    from_archived: bool
+    type: str
+    to_note: int | None
+    to_path: str | None
+    to_name: str
+    to_kind: Kind | None
+    to_archived: bool
+    target: str
+    shown: str | None
+    added_at: str | None
+    agent: str | None
+    stamped: bool
+
+    @property
+    def dangling(self) -> bool:
+        """Whether no note is there yet that the link means."""
+        return self.to_path is None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which stamps count: `since` inclusive, `before` exclusive (both in epoch seconds), `agent` exactly."""
+
+    since: int | None = None
+    before: int | None = None
+    agent: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.since is not None or self.before is not None or self.agent is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Some rows, and the cursor from which the next ones follow; None when these were the last."""
+
+    rows: tuple[Row, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much the graph holds (archived notes left out)."""
+
+    entities: int
+    observations: int
+    relations: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often something occurs."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRow:
+    """One commit of the first-parent chain. `at` is the author time in seconds since 1970."""
+
+    sha: str
+    parent: str | None
+    at: int
+    author: str
+    tool: str = ""
+    session: str = ""
+    subject: str = ""

@@ -1,0 +1,110 @@
+"""The tables of the index, and how their rows are numbered.
+
+A note's rows are numbered `note << 24 | n`. One primary key then finds a row, keeps the rows of a note side
+by side, and answers "all of this note" as a range, so that no second index has to be written. `n` is 0 for
+what a note has once (its searched name); observations, passages and values share one count per note, since
+each is also a unit of search under the same number.
+
+Two floors. *Current* tables say what the files hold now; they are in step with the commit `state.head`.
+*History* tables say what was there before, up to the commit `state.history_head`, which may lie behind.
+"""
+
+VERSION = 1
+"""Raised whenever a table changes: an index of another version is thrown away and made anew."""
+
+ARCHIVE = "archive/"
+"""Notes under this folder are kept and can be found, but are no part of the graph."""
+
+SHIFT = 24
+MOST_ROWS = (1 << SHIFT) - 1
+"""Rows that one note may have of each table."""
+
+NAME, OBSERVATION, PASSAGE, VALUE = range(4)
+"""`units.role`: what of a note a search hits."""
+
+GIT_ADDED, GIT_EDITED = 1, 2
+"""Bits of `from_git`: which of a line's dates are not in its stamp but come from Git."""
+
+_DATES = """
+  added_at TEXT, agent TEXT, edited_at TEXT, edited_by TEXT,
+  from_git INTEGER NOT NULL, added INTEGER, edited INTEGER"""
+
+CURRENT = f"""
+CREATE TABLE state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  head TEXT, history_head TEXT,
+  entities INTEGER NOT NULL, observations INTEGER NOT NULL, relations INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  unsettled INTEGER NOT NULL
+);
+INSERT INTO state VALUES (1, NULL, NULL, 0, 0, 0, 0, 0);
+
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folder TEXT NOT NULL, stem_key TEXT NOT NULL,
+  blob TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+  ino INTEGER NOT NULL, mode INTEGER NOT NULL
+);
+CREATE INDEX files_by_stem ON files (stem_key);
+CREATE INDEX files_by_folder ON files (folder);
+
+CREATE TABLE notes (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, archived INTEGER NOT NULL, name_key TEXT NOT NULL,
+  name TEXT NOT NULL, type TEXT NOT NULL, created TEXT, agent TEXT, from_git INTEGER NOT NULL, added INTEGER,
+  memory_id INTEGER, importance INTEGER, session TEXT NOT NULL, more TEXT
+);
+CREATE INDEX notes_by_name ON notes (kind, archived, name_key);
+CREATE INDEX notes_by_memory ON notes (memory_id) WHERE memory_id IS NOT NULL;
+
+CREATE TABLE observations (
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, superseded INTEGER NOT NULL,{_DATES},
+  touched INTEGER, more TEXT
+);
+CREATE INDEX observations_by_time ON observations (touched) WHERE touched IS NOT NULL;
+
+CREATE TABLE relations (
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, shown TEXT,
+  stem_key TEXT NOT NULL,{_DATES}, more TEXT
+);
+CREATE INDEX relations_by_stem ON relations (stem_key);
+
+CREATE TABLE links (id INTEGER PRIMARY KEY, stem_key TEXT NOT NULL);
+CREATE INDEX links_by_stem ON links (stem_key);
+
+CREATE TABLE tags (id INTEGER PRIMARY KEY, tag TEXT NOT NULL);
+
+CREATE TABLE passages (
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL
+);
+
+CREATE TABLE units (id INTEGER PRIMARY KEY, role INTEGER NOT NULL, folded TEXT NOT NULL);
+CREATE TABLE unsettled (id INTEGER PRIMARY KEY);
+CREATE TABLE settled_dead (id INTEGER PRIMARY KEY, folded TEXT NOT NULL);
+CREATE VIRTUAL TABLE grams USING fts5 (
+  folded, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
+);
+CREATE VIRTUAL TABLE gram_rows USING fts5vocab (grams, instance);
+"""
+
+HISTORY = """
+CREATE TABLE commits (
+  seq INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, latest INTEGER NOT NULL,
+  author TEXT NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL, subject TEXT NOT NULL
+);
+
+CREATE TABLE places (
+  id INTEGER PRIMARY KEY, line INTEGER NOT NULL, path TEXT NOT NULL, first_seq INTEGER NOT NULL, last_seq
+  INTEGER
+);
+CREATE INDEX places_by_path ON places (path, last_seq);
+CREATE INDEX places_by_line ON places (line);
+
+CREATE TABLE line_commits (line INTEGER NOT NULL, seq INTEGER NOT NULL, blob TEXT, PRIMARY KEY (line, seq))
+WITHOUT ROWID;
+
+CREATE TABLE facts (
+  id INTEGER PRIMARY KEY, line INTEGER NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, text TEXT NOT NULL,
+  stamp TEXT, first_seq INTEGER NOT NULL, last_seq INTEGER, added_seq INTEGER NOT NULL, edit_seq INTEGER,
+  previous INTEGER
+);
+CREATE INDEX facts_by_line ON facts (line, key);
+"""
