@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vault_mcp.notes.note import read_note
+from vault_mcp.tools.families import whole_catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -111,6 +112,11 @@ def test_no_page_installs_the_package_that_only_shares_our_commands_name() -> No
         if wrong.search(line)
     ]
     assert said == []
+
+
+def test_the_readme_lists_every_tool_once_in_the_order_of_the_catalog() -> None:
+    section = page("README.md").partition("\n## The tools\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [t.name for t in whole_catalog().tools]
 
 
 # -- links between pages
