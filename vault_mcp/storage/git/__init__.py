@@ -1,0 +1,1 @@
+"""Git: the only code that knows it. `repository.Repository` is the front."""

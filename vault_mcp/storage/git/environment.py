@@ -1,0 +1,263 @@
+"""The git program, and what its children may know and run.
+
+This is the one place below the doors that looks at the environment: a child inherits it, so it has to be
+cleaned. A repository's own configuration can name programs (hooks, filters, signing, `fsmonitor`, pagers,
+transports). A vault may come from anybody, so none of these runs: each such setting of the repository's own
+is overlaid with the user's global one, or with one that does nothing, unless the user trusts the vault.
+Hooks never run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from vault_mcp.errors import RepositoryRefused, StorageFailed
+
+if TYPE_CHECKING:
+    from git.cmd import Git
+
+# The user's own choices about Git, which hold for us as well.
+_KEPT = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_CEILING_DIRECTORIES",
+)
+_FIXED = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # our own reading knows no replacements, so Git's must not either
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "GCM_INTERACTIVE": "never",
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+_OFFLINE = {"GIT_ALLOW_PROTOCOL": "none"}
+# Whatever is trusted, these hold: what we do is not a person at a terminal.
+_ALWAYS = (
+    ("core.hooksPath", os.devnull),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("core.safecrlf", "false"),
+    ("advice.detachedHead", "false"),
+    ("log.showSignature", "false"),
+    ("color.ui", "false"),
+)
+# Settings that name a program, and what stands for "none" in each.
+_PROGRAMS = {
+    "core.sshcommand": "ssh",
+    "core.editor": "false",
+    "core.askpass": "",
+    "core.gitproxy": "",
+    "core.alternaterefscommand": "true",
+    "filter.*.clean": "",
+    "filter.*.smudge": "",
+    "filter.*.process": "",
+    "filter.*.required": "false",
+    "diff.external": "",
+    "diff.*.command": "",
+    "diff.*.textconv": "",
+    "merge.*.driver": "false",
+    "gpg.program": "gpg",
+    "gpg.openpgp.program": "gpg",
+    "gpg.x509.program": "gpgsm",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.ssh.defaultkeycommand": "",
+    "credential.helper": "",
+    "credential.*.helper": "",
+    "sequence.editor": "false",
+    "pager.*": "false",
+    "interactive.difffilter": "",
+    "trailer.*.command": "true",
+    "trailer.*.cmd": "true",
+    "gc.recentobjectshook": "",
+    "submodule.*.update": "none",
+    "remote.*.uploadpack": "git-upload-pack",
+    "remote.*.receivepack": "git-receive-pack",
+    "remote.*.vcs": "none",
+    "remote.*.proxy": "",
+}
+_MULTIPLE = ("credential.helper", "credential.*.helper")
+NO_GIT = "No git program was found. Install Git (https://git-scm.com), or put the folder it is in on PATH."
+
+Extra = Mapping[str, "str | None"]
+
+_import = threading.Lock()
+
+
+def is_program(key: str) -> str | None:
+    """Give what disarms a setting that names a program (key as Git lists it); None for any other setting."""
+    return next((none for pattern, none in _PROGRAMS.items() if fnmatch.fnmatchcase(key, pattern)), None)
+
+
+def find_git(root: str, places: Iterable[str] | None = None) -> str:
+    """Give the absolute path of the git program: never one in the vault, nor from a relative PATH entry.
+
+    Raises:
+        RepositoryRefused: there is none.
+    """
+    name = "git.exe" if os.name == "nt" else "git"
+    for place in safe_places(root, os.get_exec_path() if places is None else places):
+        program = os.path.join(place, name)
+        if os.path.isfile(program) and os.access(program, os.X_OK) and not _within(program, root):
+            return program
+    raise RepositoryRefused(NO_GIT)
+
+
+def safe_places(root: str, places: Iterable[str]) -> list[str]:
+    """Leave out of a search path what is relative or lies in the vault."""
+    return [place for place in places if os.path.isabs(place) and not _within(place, root)]
+
+
+def _within(path: str, root: str) -> bool:
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    return real == top or real.startswith(top + os.sep)
+
+
+class GitProgram:
+    """Git, run in one vault."""
+
+    def __init__(self, root: str, program: str | None = None) -> None:
+        self.root = root
+        self.program = program or find_git(root)
+        self._overlay: list[tuple[str, str]] = []
+
+    def overlay(self, settings: Sequence[tuple[str, str]]) -> None:
+        """Have these settings win over whatever the repository says."""
+        self._overlay = list(settings)
+
+    def environment(self, extra: Extra | None = None, *, network: bool = False) -> dict[str, str]:
+        """Give the whole environment of a child: `extra` on top, where None takes a name out.
+
+        `network` allows transports, for a sync that was asked for.
+        """
+        kept: dict[str, str | None] = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT
+        }
+        kept.update(_FIXED)
+        if not network:
+            kept.update(_OFFLINE)
+        kept["PATH"] = os.pathsep.join(safe_places(self.root, os.get_exec_path()))
+        # Which repository this is was decided at the start: do not look above the vault, and whatever its
+        # configuration says, its working tree is the vault.
+        kept["GIT_CEILING_DIRECTORIES"] = os.path.dirname(self.root)
+        kept["GIT_WORK_TREE"] = self.root
+        settings = [*_ALWAYS, *self._overlay]
+        kept["GIT_CONFIG_COUNT"] = str(len(settings))
+        for number, (key, value) in enumerate(settings):
+            kept[f"GIT_CONFIG_KEY_{number}"] = key
+            kept[f"GIT_CONFIG_VALUE_{number}"] = value
+        kept.update(extra or {})
+        return {name: value for name, value in kept.items() if value is not None}
+
+    def start(
+        self, *arguments: str, extra: Extra | None = None, network: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """Start Git with pipes on all three ends; whoever starts it ends it."""
+        return subprocess.Popen(
+            [self.program, *arguments],
+            cwd=self.root,
+            env=self.environment(extra, network=network),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C at the server's terminal is the server's to answer
+        )
+
+    def run(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        extra: Extra | None = None,
+        fine: tuple[int, ...] = (0,),
+        timeout: float | None = None,
+        network: bool = False,
+    ) -> bytes:
+        """Run Git to its end and give what it wrote.
+
+        Raises:
+            StorageFailed: it ended with a code that is not in `fine`, with its own words.
+        """
+        code, out, err = self.attempt(*arguments, given=given, extra=extra, timeout=timeout, network=network)
+        if code not in fine:
+            raise StorageFailed(f"Git could not do it: {self.words(err) or arguments[0]}")
+        return out
+
+    def attempt(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        extra: Extra | None = None,
+        timeout: float | None = None,
+        network: bool = False,
+    ) -> tuple[int, bytes, bytes]:
+        """Run Git to its end; give its exit code and what it wrote. A timeout (seconds) gives code -1."""
+        try:
+            child = self.start(*arguments, extra=extra, network=network)
+        except FileNotFoundError:
+            raise RepositoryRefused(NO_GIT) from None
+        with child:
+            try:
+                out, err = child.communicate(given, timeout)
+            except subprocess.TimeoutExpired:
+                end(child)
+                return -1, b"", b"it took too long"
+            except BaseException:
+                end(child)
+                raise
+            return child.returncode, out, err
+
+    def words(self, err: bytes) -> str:
+        """Give Git's complaint as one line without the host's paths."""
+        text = err.decode("utf-8", "replace").replace(f"{self.root}/", "").replace(self.root, "the vault")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return " ".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in lines)[:500]
+
+    def gitpython(self) -> Git:
+        """Give GitPython's handle on this repository, with the same environment."""
+        with _import:
+            # 270 ms at start, for what only a packed object needs. It runs `git version` as it is imported:
+            # the program is named before, so that it finds no other.
+            before = {
+                name: os.environ.get(name) for name in ("GIT_PYTHON_GIT_EXECUTABLE", "GIT_PYTHON_REFRESH")
+            }
+            os.environ.update(GIT_PYTHON_GIT_EXECUTABLE=self.program, GIT_PYTHON_REFRESH="quiet")
+            try:
+                from git.cmd import Git  # noqa: PLC0415 - 270 ms, see above
+            finally:
+                for name, value in before.items():
+                    if value is None:
+                        del os.environ[name]
+                    else:
+                        os.environ[name] = value
+            Git.GIT_PYTHON_GIT_EXECUTABLE = self.program
+        handle = Git(self.root)
+        ours = self.environment()
+        inherited = {name: "" for name in os.environ if name.startswith("GIT_") and name not in ours}
+        handle.update_environment(**inherited, **ours)
+        return handle
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """End a child and whatever it started: gently first, since a killed Git leaves its locks behind."""
+    for sign in (signal.SIGTERM, signal.SIGKILL) if os.name != "nt" else (signal.SIGTERM,):
+        with contextlib.suppress(OSError):
+            if os.name == "nt":
+                child.terminate()
+            else:
+                os.killpg(child.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(2)
+            return

@@ -1,0 +1,139 @@
+"""The commits of a branch, read in one pass of `git log`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vault_mcp.errors import BadArgument, StorageFailed
+from vault_mcp.storage.git.environment import GitProgram, end
+from vault_mcp.storage.git.refs import is_sha
+
+_NONE = b"0" * 6
+_FIELDS = ("%H", "%P", "%at", "%ct", "%an", "%ae", "%s", "%(trailers:key=Tool,valueonly,separator=%x1e)")
+_FORMAT = "%x00".join((*_FIELDS, "%(trailers:key=Session,valueonly,separator=%x1e)"))
+_BLOBS = (b"100", b"120")
+_LOG = (
+    "log",
+    "--first-parent",
+    "-m",
+    "--root",
+    "--raw",
+    "-z",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-relative",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-show-signature",
+    "--no-notes",
+    "--ignore-submodules=all",
+    "--encoding=UTF-8",
+    "--reverse",
+    f"--format=tformat:{_FORMAT}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCommit:
+    """One commit of the first-parent chain.
+
+    `at` is the author's time and `committed_at` the committer's (seconds since 1970). `changes` are the files
+    that differ from the first parent: path, blob before, blob after; None where there is none.
+    """
+
+    sha: str
+    parent: str | None
+    at: int
+    committed_at: int
+    author: str
+    email: str
+    tool: str
+    session: str
+    subject: str
+    changes: tuple[tuple[str, str | None, str | None], ...]
+
+
+def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[HistoryCommit]:
+    """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
+    for revision in (old, new):
+        if revision is not None and not is_sha(revision):
+            raise BadArgument("A commit is named by its full hash here.")
+    span = f"{old}..{new}" if old else new
+    child = program.start(*_LOG, span, "--")
+    assert child.stdin
+    assert child.stdout
+    assert child.stderr
+    child.stdin.close()
+    finished = False
+    try:
+        yield from _commits(_tokens(child.stdout))
+        finished = True
+        if child.wait():
+            raise StorageFailed(f"Git could not tell the history: {program.words(child.stderr.read())}")
+    finally:
+        if not finished:
+            end(child)
+        child.stdout.close()
+        child.stderr.close()
+        child.wait()
+
+
+def _tokens(stream: object) -> Iterator[bytes]:
+    """Cut the output at its NULs."""
+    rest = b""
+    while chunk := stream.read(1 << 16):  # type: ignore[attr-defined]  # IO[bytes] of a pipe
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _commits(tokens: Iterator[bytes]) -> Iterator[HistoryCommit]:
+    token = next(tokens, None)
+    while token is not None:
+        if not token:  # between the header of a commit and its changes, and after them
+            token = next(tokens, None)
+            continue
+        header = [token.lstrip(b"\n"), *(next(tokens) for _ in range(len(_FIELDS)))]
+        changes = []
+        token = next(tokens, None)
+        while token is not None and token.lstrip(b"\n").startswith(b":"):
+            change = _change(token.lstrip(b"\n"), next(tokens))
+            if change is not None:
+                changes.append(change)
+            token = next(tokens, None)
+        yield _commit(header, changes)
+
+
+def _commit(header: list[bytes], changes: list[tuple[str, str | None, str | None]]) -> HistoryCommit:
+    sha, parents, at, committed_at, author, email, subject, tool, session = (
+        field.decode("utf-8", "replace") for field in header
+    )
+    return HistoryCommit(
+        sha=sha,
+        parent=parents.split(" ")[0] or None,
+        at=int(at or 0),
+        committed_at=int(committed_at or 0),
+        author=author,
+        email=email,
+        tool=_last(tool),
+        session=_last(session),
+        subject=subject,
+        changes=tuple(changes),
+    )
+
+
+def _last(values: str) -> str:
+    return values.rstrip("\n").split("\x1e")[-1].strip()
+
+
+def _change(raw: bytes, path: bytes) -> tuple[str, str | None, str | None] | None:
+    """Read `:<mode> <mode> <blob> <blob> <letter>`; submodules are no files of ours."""
+    before_mode, after_mode, before, after, _ = raw[1:].split(b" ")
+    old = before.decode() if before_mode.startswith(_BLOBS) else None
+    new = after.decode() if after_mode.startswith(_BLOBS) else None
+    if old is None and new is None:
+        return None
+    return path.decode("utf-8", "surrogateescape"), old, new

@@ -1,0 +1,102 @@
+"""What a commit was about to do, on disk before its first file is touched.
+
+The record is one JSON line in a file that otherwise is empty. It is written in one go after all objects are
+stored, and emptied after the commit; a line without its end was never acted on. Whoever takes the write lock
+next and finds a record finishes the commit from it (`recovery`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+
+from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage.git.objects import write_all
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One file of a commit: its blobs before and after, and the permission bits it is to have."""
+
+    path: str
+    old: str | None
+    new: str | None
+    mode: int | None
+    holder: str
+    """The file beside which its bytes wait, relative to the state folder or to the vault (`placing`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A commit that is made, but for its files, its branch and the index."""
+
+    commit: str
+    parent: str | None
+    ref: str
+    agent: str
+    tool: str
+    at: int
+    message: str
+    write_files: bool
+    steps: tuple[Step, ...]
+
+
+class IntentFile:
+    """The record's place. Only whoever holds the write lock reads or writes it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd = -1
+
+    def _open(self) -> int:
+        if self._fd < 0:
+            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        return self._fd
+
+    def pending(self) -> bool:
+        """Say whether there is a record."""
+        return os.fstat(self._open()).st_size > 0
+
+    def read(self) -> Intent | None:
+        """Give the record; None when there is none, or one that was never finished and so never acted on.
+
+        Raises:
+            RepositoryRefused: a newer release wrote it.
+        """
+        fd = self._open()
+        os.lseek(fd, 0, os.SEEK_SET)
+        with open(fd, "rb", closefd=False) as file:
+            line = file.read()
+        if not line.endswith(b"\n"):
+            return None
+        fields = json.loads(line)
+        if fields.pop("version") != _VERSION:
+            raise RepositoryRefused(
+                "A newer release of this program left a write unfinished. Start that release to finish it."
+            )
+        steps = tuple(Step(**step) for step in fields.pop("steps"))
+        return Intent(steps=steps, **fields)
+
+    def write(self, intent: Intent) -> None:
+        """Put the record on disk."""
+        fields = {name: getattr(intent, name) for name in Intent.__slots__}
+        fields["steps"] = [{name: getattr(step, name) for name in Step.__slots__} for step in intent.steps]
+        fd = self._open()
+        os.lseek(fd, 0, os.SEEK_SET)
+        write_all(fd, json.dumps({"version": _VERSION, **fields}).encode() + b"\n")
+
+    def clear(self) -> None:
+        """Say that nothing is under way any more."""
+        if self._fd >= 0:
+            os.ftruncate(self._fd, 0)
+
+    def close(self) -> None:
+        """Close the file."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(fd)

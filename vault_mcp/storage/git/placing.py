@@ -1,0 +1,390 @@
+"""Putting the files of one commit into the working tree, and back as they were if the commit fails.
+
+Every folder is opened from the vault's root on, part by part and without following a link, and files are
+named relative to it; before the commit counts, the folders are looked at again. So a folder that becomes a
+link, or is moved away, at any moment in between leads no file out of the vault.
+
+New bytes wait in a holder, a file in the state folder (or, where that lies on another disk, beside the file
+itself). They change places with the file, which is compared only then: what a person saved at the last
+instant is in the holder, and goes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat as modes
+import time
+from dataclasses import dataclass
+
+from vault_mcp.errors import PathRefused, Stale, StorageFailed
+from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.objects import blob_id, write_all
+from vault_mcp.storage.git.swap import exchange, move_to_free
+
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = _DIRECTORY | getattr(os, "O_NOFOLLOW", 0)
+_READ = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+_OPEN_FOLDERS = 200
+# A file changed twice within a tick of the file system's clock shows one time: what is this young is read.
+_YOUNG = 2 * 10**9
+
+HIDDEN_HOLDER = ".vault-mcp-"
+
+
+@dataclass(slots=True)
+class Placed:
+    """One file on its way: where its bytes wait, and what was done so far."""
+
+    folder: str
+    name: str
+    holder: str
+    seen: FileStat | None
+    seen_blob: str | None
+    content: bytes | None
+    done: bool = False
+    put: os.stat_result | None = None
+    before: os.stat_result | None = None
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the vault."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
+
+
+class Placing:
+    """The files of one commit. Ends with either `finish` or `undo`, and then with `close`."""
+
+    def __init__(self, root: str, state: str) -> None:
+        self._root = root
+        self._state = state
+        self._folders: dict[str, int] = {}
+        self._device = -1
+        self._made: list[str] = []
+        self.files: list[Placed] = []
+
+    # -- folders
+
+    def _open_root(self) -> int:
+        fd = self._folders.get("")
+        if fd is None:
+            fd = self._folders[""] = os.open(self._root, _DIRECTORY)
+        return fd
+
+    def folder(self, path: str, *, make: bool = False) -> int:
+        """Open a folder of the vault.
+
+        Raises:
+            PathRefused: a part is a link or a file, or the folder belongs to another repository.
+            FileNotFoundError: it is not there, and not to be made.
+        """
+        fd = self._folders.get(path)
+        if fd is not None:
+            return fd
+        if not path:
+            return self._open_root()
+        if len(self._folders) > _OPEN_FOLDERS:
+            self.close()
+        above, _, name = path.rpartition("/")
+        parent = self.folder(above, make=make)
+        try:
+            fd = os.open(name, _FOLDER, dir_fd=parent)
+        except FileNotFoundError:
+            if not make:
+                raise
+            os.mkdir(name, dir_fd=parent)
+            self._made.append(path)
+            fd = os.open(name, _FOLDER, dir_fd=parent)
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
+                raise PathRefused(
+                    f"{path} is not a folder of the vault but a file or a link. Choose another path."
+                ) from None
+            raise
+        self._folders[path] = fd
+        if os.access(".git", os.F_OK, dir_fd=fd):
+            raise PathRefused(
+                f"{path} is a Git repository of its own (a submodule or a nested one), which the vault "
+                "leaves alone. Choose a path outside it."
+            )
+        return fd
+
+    def _still_there(self) -> None:
+        """Look whether each open folder is what its path leads to, so nothing went to where it was moved."""
+        for path, fd in self._folders.items():
+            if not path:
+                continue
+            above, _, name = path.rpartition("/")
+            there = None
+            with contextlib.suppress(FileNotFoundError):
+                there = os.stat(name, dir_fd=self._folders[above], follow_symlinks=False)
+            ours = os.fstat(fd)
+            if there is None or (there.st_ino, there.st_dev) != (ours.st_ino, ours.st_dev):
+                raise Stale(f"The folder {path} was moved or replaced during the write. Call again.")
+
+    # -- before the locks
+
+    def prepare(
+        self, path: str, content: bytes | None, seen: FileStat | None, seen_blob: str | None
+    ) -> Placed:
+        """Write the new bytes to a holder; nothing in the vault changes but that missing folders are made."""
+        above, _, name = path.rpartition("/")
+        file = Placed(above, name, f"file-{len(self.files)}", seen, seen_blob, content)
+        try:
+            folder = self.folder(above, make=content is not None)
+        except FileNotFoundError:
+            raise _stale(path) from None
+        if not self._on_this_device(folder):
+            file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
+        self.files.append(file)
+        if content is not None:
+            holder, where = self._holder(file)
+            mode = 0o666 if seen is None else modes.S_IMODE(seen.mode)
+            fd = self._create(holder, where, mode)
+            try:
+                if seen is not None:
+                    os.fchmod(fd, mode)
+                write_all(fd, content)
+            finally:
+                os.close(fd)
+        return file
+
+    def _create(self, holder: str, folder: int | None, mode: int) -> int:
+        try:
+            return os.open(holder, _CREATE, mode, dir_fd=folder)
+        except FileExistsError:
+            os.unlink(holder, dir_fd=folder)  # left by a killed process, and looked at by whoever recovered
+            return os.open(holder, _CREATE, mode, dir_fd=folder)
+
+    def _on_this_device(self, folder: int) -> bool:
+        if self._device < 0:
+            self._device = os.stat(self._state).st_dev
+        return os.fstat(folder).st_dev == self._device
+
+    def _holder(self, file: Placed) -> tuple[str, int | None]:
+        if file.holder.startswith(HIDDEN_HOLDER):
+            return file.holder, self.folder(file.folder)
+        return f"{self._state}/{file.holder}", None
+
+    # -- under the locks
+
+    def place(self) -> None:
+        """Put every file in place, those that go first: one may make room for another.
+
+        Raises:
+            Stale: a file is not what was seen.
+            PathRefused: something other than a file is in the way.
+        """
+        for file in self.files:
+            if file.content is None:
+                self._take_away(file)
+        for file in self.files:
+            if file.content is not None:
+                if file.seen is None:
+                    self._put_new(file)
+                else:
+                    self._put_instead(file)
+        self._still_there()
+
+    def _take_away(self, file: Placed) -> None:
+        holder, where = self._holder(file)
+        folder = self.folder(file.folder)
+        file.before = self._compare(file, folder)
+        os.replace(file.name, holder, src_dir_fd=folder, dst_dir_fd=where)
+        if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), file.before):
+            move_to_free(holder, where, file.name, folder)
+            raise _stale(file.path)
+        file.done = True
+
+    def _put_new(self, file: Placed) -> None:
+        holder, where = self._holder(file)
+        folder = self.folder(file.folder, make=True)
+        try:
+            move_to_free(holder, where, file.name, folder)
+        except FileExistsError:
+            if not self._cleared(file, folder):
+                raise _stale(file.path) from None
+            move_to_free(holder, where, file.name, folder)
+        file.done = True
+        file.put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+
+    def _cleared(self, file: Placed, folder: int) -> bool:
+        """Remove the empty folder that files of this commit left where this one is to go."""
+        there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        if not modes.S_ISDIR(there.st_mode):
+            if modes.S_ISREG(there.st_mode):
+                return False
+            raise _not_a_file(file.path)
+        for other in self.files:
+            if other.content is None and f"{other.folder}/".startswith(f"{file.path}/"):
+                self._remove_if_empty(other.folder, stop=file.folder)
+        if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
+            raise PathRefused(f"{file.path} is a folder. Choose another path.")
+        return True
+
+    def _put_instead(self, file: Placed) -> None:
+        holder, where = self._holder(file)
+        folder = self.folder(file.folder)
+        before = file.before = self._compare(file, folder)
+        exchange(holder, where, file.name, folder)
+        if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), before):
+            exchange(holder, where, file.name, folder)
+            raise _stale(file.path)
+        file.done = True
+        put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        if put.st_uid != before.st_uid or put.st_gid != before.st_gid:
+            # Whose file it is stays as it was, as far as we are allowed to say so.
+            with contextlib.suppress(PermissionError):
+                os.chown(file.name, before.st_uid, before.st_gid, dir_fd=folder, follow_symlinks=False)
+            put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        file.put = put
+
+    def _compare(self, file: Placed, folder: int) -> os.stat_result:
+        """Check that a file is what the change has seen, and give the disk's facts of it."""
+        try:
+            there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            raise _stale(file.path) from None
+        if not modes.S_ISREG(there.st_mode):
+            raise _not_a_file(file.path)
+        if not unchanged(there, file.seen) and file.seen_blob != self._blob(file.name, folder):
+            raise _stale(file.path)
+        return there
+
+    def look(self, path: str, seen: FileStat | None, seen_blob: str | None) -> os.stat_result | None:
+        """Check that a file that stays as it is (or is gone) is what was seen, and give its facts."""
+        above, _, name = path.rpartition("/")
+        try:
+            folder = self.folder(above)
+            if seen is None:
+                os.stat(name, dir_fd=folder, follow_symlinks=False)
+                raise _stale(path)
+            return self._compare(Placed(above, name, "", seen, seen_blob, None), folder)
+        except FileNotFoundError:
+            if seen is None:
+                return None
+            raise _stale(path) from None
+
+    def _blob(self, name: str, folder: int) -> str:
+        fd = os.open(name, _READ, dir_fd=folder)
+        with open(fd, "rb") as file:
+            return blob_id(file.read())
+
+    # -- the end
+
+    def finish(self) -> None:
+        """Drop what the files were before, and the folders that are empty now."""
+        for file in self.files:
+            if file.before is not None:
+                holder, where = self._holder(file)
+                os.unlink(holder, dir_fd=where)
+        for file in self.files:
+            if file.content is None:
+                self._remove_if_empty(file.folder)
+
+    def _remove_if_empty(self, path: str, stop: str = "") -> None:
+        while path != stop:
+            self._close(path)
+            above, _, name = path.rpartition("/")
+            try:
+                os.rmdir(name, dir_fd=self.folder(above))
+            except OSError:
+                return  # not empty, or gone already
+            path = above
+
+    def undo(self) -> None:
+        """Have every file as it was. A file that changed since is somebody else's, and stays."""
+        for file in reversed(self.files):
+            with contextlib.suppress(OSError, PathRefused):
+                self._undo(file)
+        for path in reversed(self._made):
+            self._close(path)
+            above, _, name = path.rpartition("/")
+            with contextlib.suppress(OSError, PathRefused):
+                os.rmdir(name, dir_fd=self.folder(above))
+
+    def _undo(self, file: Placed) -> None:
+        holder, where = self._holder(file)
+        if file.done:
+            folder = self.folder(file.folder, make=True)
+            if file.content is None:
+                move_to_free(holder, where, file.name, folder)
+                return
+            there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+            if file.put is None or _same(there, file.put):
+                if file.before is None:
+                    os.unlink(file.name, dir_fd=folder)
+                    return
+                exchange(holder, where, file.name, folder)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(holder, dir_fd=where)
+
+    def _close(self, path: str) -> None:
+        fd = self._folders.pop(path, None)
+        if fd is not None:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Close every folder."""
+        folders, self._folders = self._folders, {}
+        for fd in folders.values():
+            os.close(fd)
+
+
+def unchanged(there: os.stat_result, seen: FileStat | None) -> bool:
+    """Say whether the facts alone prove that a file is what was seen."""
+    return (
+        seen is not None
+        and there.st_mtime_ns == seen.mtime_ns
+        and there.st_ctime_ns == seen.ctime_ns
+        and there.st_size == seen.size
+        and there.st_ino == seen.ino
+        and there.st_mode == seen.mode
+        and time.time_ns() - there.st_ctime_ns > _YOUNG
+    )
+
+
+def facts(found: os.stat_result) -> FileStat:
+    """Give what the rest of the vault keeps of a file's facts."""
+    return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
+
+
+def _same(a: os.stat_result, b: os.stat_result) -> bool:
+    """Compare what a rename leaves alone (it changes the ctime)."""
+    return a.st_ino == b.st_ino and a.st_size == b.st_size and a.st_mtime_ns == b.st_mtime_ns
+
+
+def _stale(path: str) -> Stale:
+    return Stale(f"{path} was changed by somebody else in the meantime. Read it again, then repeat the call.")
+
+
+def _not_a_file(path: str) -> PathRefused:
+    return PathRefused(
+        f"{path} is a link, a folder or another thing that is no plain file. Choose another path."
+    )
+
+
+def reason(error: OSError, root: str) -> str:
+    """Say in words what the disk refused, without the host's own paths."""
+    where = ""
+    name = error.filename
+    if isinstance(name, bytes):
+        name = os.fsdecode(name)
+    if isinstance(name, str) and name:
+        where = os.path.relpath(name, root) if os.path.isabs(name) else name
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "No space left on the disk. Free some, then call again."
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"Permission denied: {where or 'the vault'}. Let the server's user write there."
+    if error.errno == errno.EROFS:
+        return "The disk is read-only. Make it writable, then call again."
+    return f"The disk refused the write ({error.strerror or error}{': ' + where if where else ''})."
+
+
+def storage_failed(error: OSError, root: str) -> StorageFailed:
+    """Make the error that the caller may see."""
+    return StorageFailed(reason(error, root))

@@ -1,0 +1,68 @@
+"""Reading objects: loose files by ourselves, packed ones through one `git cat-file --batch` kept open."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from vault_mcp.errors import NotFound, StorageFailed
+from vault_mcp.storage.git.objects import LooseObjects
+from vault_mcp.storage.git.refs import is_sha
+
+if TYPE_CHECKING:
+    from git.cmd import Git
+
+    from vault_mcp.storage.git.environment import GitProgram
+
+
+class ObjectReader:
+    """The objects of a repository, by full name. Safe to use from several threads."""
+
+    def __init__(self, objects: LooseObjects, program: GitProgram) -> None:
+        self._objects = objects
+        self._program = program
+        # GitPython's pipe to `cat-file` mixes up the answers of two threads: one at a time.
+        self._lock = threading.Lock()
+        self._git: Git | None = None
+
+    def read(self, name: str) -> tuple[bytes, bytes]:
+        """Give kind and bytes of an object.
+
+        Raises:
+            NotFound: there is no such object.
+        """
+        found = self._objects.read(name)
+        return found if found is not None else self._packed(name)
+
+    def _packed(self, name: str) -> tuple[bytes, bytes]:
+        if not is_sha(name):
+            raise NotFound(f"There is no object {name[:50]!r}: give its full name.")
+        with self._lock:
+            try:
+                return self._ask(name)
+            except (OSError, ValueError):
+                # The child may have been killed, or a `gc` have moved what it had open: ask a new one.
+                self._end()
+            try:
+                return self._ask(name)
+            except ValueError:
+                raise NotFound(f"The repository has no object {name}.") from None
+            except OSError as error:
+                raise StorageFailed(f"Git could not read an object ({error.strerror}).") from error
+
+    def _ask(self, name: str) -> tuple[bytes, bytes]:
+        if self._git is None:
+            self._git = self._program.gitpython()
+        answer: tuple[object, str | bytes, int, bytes] = self._git.get_object_data(name)
+        kind = answer[1]  # bytes, whatever its annotation says
+        return kind.encode() if isinstance(kind, str) else kind, answer[3]
+
+    def _end(self) -> None:
+        git, self._git = self._git, None
+        if git is not None:
+            git.clear_cache()
+
+    def close(self) -> None:
+        """End the child."""
+        with self._lock:
+            self._end()

@@ -1,0 +1,224 @@
+"""The repository of one vault: the front of everything that knows Git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal
+
+from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy
+from vault_mcp.storage.git.environment import GitProgram
+from vault_mcp.storage.git.history import HistoryCommit, read_history
+from vault_mcp.storage.git.index_image import IndexImage
+from vault_mcp.storage.git.intent import IntentFile
+from vault_mcp.storage.git.message import Ident
+from vault_mcp.storage.git.objects import LooseObjects
+from vault_mcp.storage.git.reader import ObjectReader
+from vault_mcp.storage.git.refs import Refs, is_sha
+from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
+from vault_mcp.storage.git.writer import Workshop, Writer, encoded
+from vault_mcp.storage.lock import WriteLock
+
+STATE = "vault-mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know about the repository: `topic` in a word or two, `text` as a sentence."""
+
+    topic: str
+    level: Literal["fine", "note", "problem"]
+    text: str
+
+
+class Repository:
+    """A vault's Git repository. Safe to use from several threads; one of them writes at a time."""
+
+    def __init__(
+        self, root: str, git_dir: str, common_dir: str, program: GitProgram, *, trusted: bool
+    ) -> None:
+        self.root = root
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.trusted = trusted
+        self.program = program
+        self._state_dir = f"{git_dir}/{STATE}"
+        objects = LooseObjects(f"{common_dir}/objects")
+        reader = ObjectReader(objects, self.program)
+        self._shop = Workshop(
+            root=root,
+            git_dir=git_dir,
+            state_dir=self._state_dir,
+            objects=objects,
+            reader=reader,
+            trees=TreeStore(objects, reader.read),
+            refs=Refs(git_dir, common_dir),
+            image=IndexImage(f"{git_dir}/index"),
+            intents=IntentFile(f"{self._state_dir}/intent"),
+            roots={},
+        )
+        self._lock = WriteLock(f"{self._state_dir}/lock")
+
+    @classmethod
+    def open(cls, root: str, *, trusted: bool = False) -> Repository:
+        """Open the repository whose working tree is the folder `root`.
+
+        Raises:
+            RepositoryRefused: there is none, a bare one, one above the folder, somebody else's, or no git.
+        """
+        root = os.path.realpath(root)
+        program = GitProgram(root)
+        git_dir = f"{root}/.git"
+        if not os.path.exists(git_dir):
+            raise RepositoryRefused("no repository")
+        return cls(root, git_dir, git_dir, program, trusted=trusted)
+
+    @staticmethod
+    def create(root: str) -> None:
+        """Make a repository in a folder; the folder is made too."""
+        os.makedirs(root, exist_ok=True)
+        GitProgram(os.path.realpath(root)).run("init", "--quiet", extra={"GIT_WORK_TREE": None})
+
+    @property
+    def state_dir(self) -> str:
+        """Where the vault keeps what is not the user's: index, locks, records. Made when first asked for."""
+        os.makedirs(self._state_dir, exist_ok=True)
+        return self._state_dir
+
+    def head(self) -> str | None:
+        """Give the commit that is checked out; None before the first."""
+        return self._shop.refs.commit()
+
+    def head_signature(self) -> object:
+        """Give a token that changes whenever `head` may give something else."""
+        return self._shop.refs.signature()
+
+    def person(self) -> Ident:
+        """Give whom a person's own edits are committed as."""
+        return Ident("human", "human@vault-mcp.invalid")
+
+    # -- writing
+
+    def writing(self, timeout: float = 10.0) -> Writing:
+        """Take the write lock for a `with` block, which gets a `Writer`; wait for it up to `timeout` seconds.
+
+        Raises:
+            VaultBusy: another writer has it.
+            RepositoryRefused: HEAD is detached, a merge or the like is under way.
+        """
+        return Writing(self, timeout)
+
+    def try_writing(self) -> TryWriting:
+        """Take the write lock if it is free at once; the block gets None if it is not."""
+        return TryWriting(self)
+
+    def _enter(self, timeout: float) -> Writer | None:
+        if not self._lock.acquire(timeout):
+            return None
+        try:
+            return Writer(self._shop)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _leave(self) -> None:
+        self._lock.release()
+
+    # -- reading
+
+    def blob(self, sha: str) -> bytes:
+        """Give the bytes of a blob."""
+        return self._shop.reader.read(sha)[1]
+
+    def blob_at(self, commit: str, path: str) -> bytes | None:
+        """Give a file's bytes as a commit has it; None where it has none."""
+        found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
+        return self.blob(found[1].hex()) if found else None
+
+    def tree_paths(self, commit: str) -> Iterator[tuple[str, int, str]]:
+        """Give path, mode and blob of every file in a commit, in Git's order."""
+        yield from self._below(self._shop.root_tree(commit), "")
+
+    def _below(self, tree: bytes, prefix: str) -> Iterator[tuple[str, int, str]]:
+        for mode, raw, oid in self._shop.trees.tree(tree).items():
+            path = prefix + raw.decode("utf-8", "surrogateescape")
+            if mode == FOLDER:
+                yield from self._below(oid, f"{path}/")
+            elif mode != GITLINK:
+                yield path, int(mode, 8), oid.hex()
+
+    def history(self, old: str | None, new: str) -> Iterator[HistoryCommit]:
+        """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
+        return read_history(self.program, old, new)
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        """Say whether commit `a` is `b` or lies behind it."""
+        if not is_sha(a) or not is_sha(b):
+            return False
+        code, _, err = self.program.attempt("merge-base", "--is-ancestor", a, b)
+        if code not in (0, 1) and b"Not a valid" not in err and b"bad object" not in err:
+            raise StorageFailed(f"Git could not compare two commits: {self.program.words(err)}")
+        return code == 0
+
+    def ignored(self, paths: Iterable[str]) -> set[str]:
+        """Give those of these paths that Git ignores and does not track."""
+        given = b"".join(encoded(path) + b"\0" for path in paths)
+        if not given:
+            return set()
+        out = self.program.run("check-ignore", "-z", "--stdin", given=given, fine=(0, 1))
+        return {path.decode("utf-8", "surrogateescape") for path in out.split(b"\0") if path}
+
+    def state(self) -> list[Finding]:
+        """Say how commits are made here and why, and what stands in their way: for `doctor`."""
+        return []
+
+    def upkeep(self) -> None:
+        """Have Git tidy up in the background."""
+
+    def close(self) -> None:
+        """End Git's children and close the files that are kept open."""
+        self._shop.reader.close()
+        self._shop.intents.close()
+        self._lock.close()
+
+
+class Writing:
+    """The `with` block of `Repository.writing`."""
+
+    def __init__(self, repository: Repository, timeout: float) -> None:
+        self._repository = repository
+        self._timeout = timeout
+
+    def __enter__(self) -> Writer:
+        writer = self._repository._enter(self._timeout)
+        if writer is None:
+            raise VaultBusy(
+                f"Another process has been writing to this vault for {self._timeout:g} s. Call again soon."
+            )
+        return writer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._repository._leave()
+
+
+class TryWriting:
+    """The `with` block of `Repository.try_writing`."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._taken = False
+
+    def __enter__(self) -> Writer | None:
+        writer = self._repository._enter(0)
+        self._taken = writer is not None
+        return writer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._taken:
+            self._repository._leave()

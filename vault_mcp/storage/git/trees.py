@@ -1,0 +1,209 @@
+"""Folders as Git stores them, and a commit's tree with a few paths changed.
+
+A tree's body is a run of `<mode> <name>NUL<20 bytes>`, sorted as if folders' names ended in a slash
+(gitformat-tree in git-mktree(1) and fsck's treeNotSorted).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from vault_mcp.errors import PathRefused, RepositoryRefused
+from vault_mcp.storage.git.objects import LooseObjects
+
+FOLDER = b"40000"
+GITLINK = b"160000"
+FILES = (b"100644", b"100755")
+
+_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0[\s\S]{20}")
+_CACHED_ENTRIES = 400_000
+
+
+class Tree:
+    """One folder: `keys` are what Git sorts by (a folder's name with a slash), `entries` the raw records."""
+
+    __slots__ = ("entries", "keys")
+
+    def __init__(self, keys: list[bytes], entries: list[bytes]) -> None:
+        self.keys = keys
+        self.entries = entries
+
+    @classmethod
+    def parse(cls, body: bytes) -> Tree:
+        """Read a tree object's body."""
+        keys, entries = [], []
+        for found in _ENTRY.finditer(body):
+            mode, name = found.groups()
+            keys.append(name + b"/" if mode == FOLDER else name)
+            entries.append(found.group())
+        return cls(keys, entries)
+
+    def copy(self) -> Tree:
+        """Give a tree that can be changed without changing this one."""
+        return Tree(self.keys[:], self.entries[:])
+
+    def find(self, name: bytes) -> tuple[bytes, bytes] | None:
+        """Give mode and object of the entry with this name."""
+        for key in (name, name + b"/"):
+            at = bisect_left(self.keys, key)
+            if at < len(self.keys) and self.keys[at] == key:
+                entry = self.entries[at]
+                return entry[: entry.index(b" ")], entry[-20:]
+        return None
+
+    def put(self, name: bytes, mode: bytes, oid: bytes) -> int:
+        """Set an entry; return how many entries the tree grew by."""
+        key = name + b"/" if mode == FOLDER else name
+        at = bisect_left(self.keys, key)
+        entry = b"%s %s\0%s" % (mode, name, oid)
+        if at < len(self.keys) and self.keys[at] == key:
+            self.entries[at] = entry
+            return 0
+        self.keys.insert(at, key)
+        self.entries.insert(at, entry)
+        return 1
+
+    def drop(self, key: bytes) -> None:
+        """Take out the entry that sorts by `key`, if there is one."""
+        at = bisect_left(self.keys, key)
+        if at < len(self.keys) and self.keys[at] == key:
+            del self.keys[at], self.entries[at]
+
+    def items(self) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Give mode, name and object of each entry."""
+        for entry in self.entries:
+            mode, _, name = entry[:-21].partition(b" ")
+            yield mode, name, entry[-20:]
+
+    def body(self) -> bytes:
+        """Give the bytes of the tree object."""
+        return b"".join(self.entries)
+
+
+@dataclass(slots=True)
+class Edited:
+    """What an edit did to a commit's tree, folder by folder.
+
+    `folders` maps a folder's path (root: empty) to its object before and after and to how many files more it
+    holds now, sub-folders included; an object is None where the folder is not there. `inner` names
+    the sub-folders of each that were edited.
+    """
+
+    root: bytes
+    folders: dict[bytes, tuple[bytes | None, bytes | None, int]] = field(default_factory=dict)
+    inner: dict[bytes, list[bytes]] = field(default_factory=dict)
+
+
+class TreeStore:
+    """Reads trees through a cache, and writes changed ones as loose objects."""
+
+    def __init__(self, objects: LooseObjects, read: Callable[[str], tuple[bytes, bytes]]) -> None:
+        self._objects = objects
+        self._read = read
+        self._cache: dict[bytes, Tree] = {}
+        self._cached = 0
+
+    def tree(self, oid: bytes) -> Tree:
+        """Give a tree by its name (20 bytes). Not to be changed: copy it first."""
+        tree = self._cache.get(oid)
+        if tree is None:
+            kind, body = self._read(oid.hex())
+            if kind != b"tree":
+                raise RepositoryRefused("A folder in the last commit is not a tree object. Run: git fsck")
+            tree = Tree.parse(body)
+            self._keep(oid, tree)
+        return tree
+
+    def _keep(self, oid: bytes, tree: Tree) -> None:
+        if self._cached > _CACHED_ENTRIES:
+            self._cache.clear()
+            self._cached = 0
+        self._cache[oid] = tree
+        self._cached += len(tree.keys)
+
+    def find(self, root: bytes, path: bytes) -> tuple[bytes, bytes] | None:
+        """Give mode and object of a file (or a folder) under a root tree."""
+        oid = root
+        *folders, name = path.split(b"/")
+        for folder in folders:
+            entry = self.tree(oid).find(folder)
+            if entry is None or entry[0] != FOLDER:
+                return None
+            oid = entry[1]
+        return self.tree(oid).find(name)
+
+    def edit(self, root: bytes | None, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> Edited:
+        """Write the root tree with these paths set to (mode, blob) or taken out, and nothing else changed."""
+        nested: _Nested = {}
+        for path, entry in changes.items():
+            at = nested
+            *folders, name = path.split(b"/")
+            for folder in folders:
+                inner = at.setdefault(folder, {})
+                if not isinstance(inner, dict):
+                    raise PathRefused(f"{_shown(path)} lies below a file of the same change.")
+                at = inner
+            if isinstance(at.get(name), dict):
+                raise PathRefused(f"{_shown(path)} is a folder and a file in the same change.")
+            at[name] = entry
+        edited = Edited(b"")
+        new, _ = self._edit(root, nested, b"", edited)
+        if new is None:
+            new = self._objects.write(b"tree", b"")
+            edited.folders[b""] = (root, new, edited.folders[b""][2])
+        edited.root = new
+        return edited
+
+    def _edit(
+        self, oid: bytes | None, changes: _Nested, path: bytes, edited: Edited
+    ) -> tuple[bytes | None, int]:
+        tree = self.tree(oid).copy() if oid else Tree([], [])
+        grown = 0
+        # What goes first goes out first: a file may make room for a folder of its name, or the other way.
+        for name, change in sorted(changes.items(), key=lambda item: item[1] is not None):
+            below = path + b"/" + name if path else name
+            if isinstance(change, dict):
+                edited.inner.setdefault(path, []).append(name)
+                grown += self._edit_folder(tree, name, change, below, edited)
+            elif change is None:
+                before = len(tree.keys)
+                tree.drop(name)
+                grown += len(tree.keys) - before
+            else:
+                self._refuse_in_the_way(tree, name + b"/", below)
+                grown += tree.put(name, *change)
+        body = tree.body()
+        if body:
+            new = self._objects.write(b"tree", body)
+            self._keep(new, tree)
+        else:
+            new = None
+        edited.folders[path] = (oid, new, grown)
+        return new, grown
+
+    def _edit_folder(self, tree: Tree, name: bytes, changes: _Nested, path: bytes, edited: Edited) -> int:
+        entry = tree.find(name)
+        if entry is not None and entry[0] != FOLDER:
+            what = "a submodule" if entry[0] == GITLINK else "a file"
+            raise PathRefused(f"{_shown(path)} is {what} in the last commit, so nothing can lie below it.")
+        new, grown = self._edit(entry[1] if entry else None, changes, path, edited)
+        if new is None:
+            tree.drop(name + b"/")
+        else:
+            tree.put(name, FOLDER, new)
+        return grown
+
+    def _refuse_in_the_way(self, tree: Tree, key: bytes, path: bytes) -> None:
+        at = bisect_left(tree.keys, key)
+        if at < len(tree.keys) and tree.keys[at] == key:
+            raise PathRefused(f"{_shown(path)} is a folder in the last commit. Choose another path.")
+
+
+_Nested = dict[bytes, "tuple[bytes, bytes] | _Nested | None"]
+
+
+def _shown(path: bytes) -> str:
+    return path.decode("utf-8", "replace")
