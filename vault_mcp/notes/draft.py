@@ -2,7 +2,6 @@
 
 from vault_mcp.notes.sections import (
     FactLine,
-    Heading,
     Layout,
     Section,
     item_end,
@@ -41,7 +40,7 @@ class Draft:
         if follows:
             self._add(item_end(self._layout, follows[-1].line), lines)
             return
-        heading = _heading(self._layout, section)
+        heading = self._layout.heading(section)
         if heading is None:
             self._add_apart(self._place(section), [f"## {section.capitalize()}", "", *lines])
             return
@@ -80,7 +79,7 @@ class Draft:
         """The line behind which a missing section goes."""
         layout = self._layout
         observations, relations, superseded = (
-            _heading(layout, name) for name in ("observations", "relations", "superseded")
+            layout.heading(name) for name in ("observations", "relations", "superseded")
         )
         end = len(layout.lines)
         if section == "observations":
@@ -104,7 +103,3 @@ class Draft:
         lines = self._layout.lines
         neighbour = min(max(line, 0), len(lines) - 2)  # the last line has no end to copy
         return "\r\n" if neighbour >= 0 and lines[neighbour].endswith("\r") else "\n"
-
-
-def _heading(layout: Layout, section: Section) -> Heading | None:
-    return next((h for h in layout.headings if h.section == section and h.level == 2), None)

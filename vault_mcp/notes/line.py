@@ -153,6 +153,13 @@ def clean_agent(name: str) -> str:
     return visible[:AGENT_LENGTH].strip() or "unknown"
 
 
+def older(one: Stamp | None, other: Stamp | None) -> Stamp | None:
+    """Return the stamp that was added first; one that is there rather than none."""
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=lambda stamp: stamp.added_at)
+
+
 def _string(text: str) -> str:
     # A comment inside a string would be the last of the line: only its sign is taken from it.
     return _unsafe(_COMMENT).sub(_encoded, json.dumps(text, ensure_ascii=False))

@@ -1,20 +1,42 @@
-"""The parsed view of one note, whatever its kind: what the index keeps and the tools show."""
+"""The parsed view of one note, whatever its kind: what the index keeps and the tools show.
 
-from __future__ import annotations
+What a note is, one property says: ``entity``, ``memory`` or ``key``, sought in this order. It may be empty,
+but for a key's; a list or mapping says nothing. A note without is a plain note: it has relations and prose,
+but no observations. A note whose properties cannot be read is a plain note with a problem.
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+A fact that stands in several lines, as after a merge that kept both sides, counts once: in the first of its
+places, with the oldest of its stamps. One that stands both among the facts that hold and the superseded ones
+holds.
+"""
 
-from vault_mcp.notes.line import Stamp
-from vault_mcp.notes.passages import Passage
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from vault_mcp.notes.links import Link
+from vault_mcp.notes import frontmatter
+from vault_mcp.notes.line import Pair, Stamp, older
+from vault_mcp.notes.links import Link, find_links
+from vault_mcp.notes.passages import Passage, cut
+from vault_mcp.notes.sections import FactLine, Layout, fact_lines, scan
 
-__all__ = ["Fact", "FactKind", "Kind", "Note", "Observation", "Passage", "Relation", "facts", "read_note"]
+__all__ = [
+    "Fact",
+    "FactKind",
+    "Kind",
+    "Note",
+    "Observation",
+    "Passage",
+    "Relation",
+    "facts",
+    "kind_of",
+    "read_note",
+]
 
 Kind = Literal["entity", "memory", "key", "note"]
 FactKind = Literal["observation", "superseded", "relation", "text", "value", "type"]
+
+_KINDS: Final[tuple[Kind, ...]] = ("entity", "memory", "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +118,145 @@ class Note:
 
 def read_note(path: str, text: str) -> Note:
     """Return the note that a text holds. Nothing in the text makes this raise: see `Note.problems`."""
-    return Note(path, "note", path.rsplit("/", 1)[-1].removesuffix(".md"))
+    front = frontmatter.split(text)
+    kind = kind_of(front.properties)
+    layout = scan(text, front.body_start)
+    lines = [] if kind == "key" else fact_lines(layout, entity=kind == "entity")
+    skipped = {*layout.conflicts, *(fact.line for fact in lines)}
+    return Note(
+        path=path,
+        kind=kind,
+        name=_name(path, kind, front.properties),
+        type=_text(front.properties.get(kind)) if kind in ("entity", "memory") else "",
+        created=_text(front.properties.get("created")),
+        agent=_text(front.properties.get("agent")),
+        tags=_tags(front.properties.get("tags")),
+        aliases=_texts(front.properties.get("aliases")),
+        properties=front.properties,
+        observations=_observations(lines),
+        relations=_relations(lines),
+        links=tuple(find_links(text)),
+        passages=tuple(cut(layout.lines, layout.first, layout.headings, skipped)),
+        inline_tags=() if kind == "key" else _inline_tags(text, layout),
+        problems=_problems(front, kind, layout),
+    )
 
 
 def facts(note: Note) -> tuple[Fact, ...]:
-    """Return what history tracks of a note."""
-    return ()
+    """Return what history tracks of a note: its type, its facts, its relations, its text or value."""
+    found: list[Fact] = []
+    if note.kind == "entity":
+        found.append(Fact("type", note.type, None))
+        found += [
+            Fact("superseded" if fact.superseded else "observation", fact.text, fact.stamp)
+            for fact in note.observations
+        ]
+    elif note.value is not None:
+        found.append(Fact("text" if note.kind == "memory" else "value", note.value, None))
+    found += [
+        Fact("relation", f"{relation.type} -> {relation.shown or relation.target}", relation.stamp)
+        for relation in note.relations
+    ]
+    return tuple(found)
+
+
+# --- properties ------------------------------------------------------------------------------------
+
+
+def kind_of(properties: Mapping[str, object]) -> Kind:
+    """Return what a note with these properties is."""
+    for kind in _KINDS:
+        said = properties.get(kind, ())
+        if not isinstance(said, list | dict | tuple) and (kind != "key" or _text(said)):
+            return kind
+    return "note"
+
+
+def _name(path: str, kind: Kind, properties: Mapping[str, object]) -> str:
+    if kind == "key":
+        return _text(properties[kind])
+    said = properties.get("name")
+    return said if isinstance(said, str) and said else path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _text(value: object) -> str:
+    """A property as the one text it says; empty for a list, a mapping or nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else ""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(text for text in map(_text, value) if text)
+    return (_text(value),) if _text(value) else ()
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    """Tags of a list or, as before Obsidian 1.9, of one text with commas; without the ``#`` some write."""
+    said = (tag for text in _texts(value) for tag in text.split(","))
+    return tuple(dict.fromkeys(tag for tag in (tag.strip().removeprefix("#") for tag in said) if tag))
+
+
+def _problems(front: frontmatter.FrontMatter, kind: Kind, layout: Layout) -> tuple[str, ...]:
+    found = [front.problem] if front.problem else []
+    said = [name for name in _KINDS if name in front.properties]
+    if len(said) > 1:
+        found.append(f"more than one of {', '.join(said)}")
+    elif said and kind == "note":
+        found.append(f"{said[0]} is not a text")
+    if layout.conflicts:
+        found.append("conflict markers")
+    if layout.open_fence is not None and kind == "entity":
+        found.append(f"code fence in line {layout.open_fence + 1} is never closed")
+    return tuple(dict.fromkeys(found))
+
+
+# --- the body --------------------------------------------------------------------------------------
+
+
+def _observations(lines: Iterable[FactLine]) -> tuple[Observation, ...]:
+    found: dict[str, Observation] = {}
+    for fact in lines:
+        if fact.pair is None:
+            text, stamp = fact.bullet.text, fact.bullet.stamp
+            known = found.get(text)
+            if known is None:
+                found[text] = Observation(text, stamp, fact.line, fact.superseded)
+            elif known.superseded == fact.superseded:
+                found[text] = replace(known, stamp=older(known.stamp, stamp))
+            elif known.superseded:
+                found[text] = Observation(text, stamp, fact.line)
+    return tuple(found.values())
+
+
+def _relations(lines: Iterable[FactLine]) -> tuple[Relation, ...]:
+    found: dict[Pair, Relation] = {}
+    for fact in lines:
+        if fact.pair is not None:
+            pair, stamp = fact.pair, fact.bullet.stamp
+            known = found.get(pair)
+            found[pair] = (
+                replace(known, stamp=older(known.stamp, stamp))
+                if known
+                else Relation(pair.type, pair.target, pair.shown, stamp, fact.line)
+            )
+    return tuple(found.values())
+
+
+# Obsidian help, "Tags": letters, digits, _ - /, other signs of Unicode; not only digits; behind white space.
+_TAG = re.compile("(?<!\\S)#([\\w/\\-\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+)")
+_UNTAGGED = re.compile(r"`+[^`]*`+|%%.*?%%|<!--.*?-->|\[\[.*?\]\]|\]\(\S*\)")
+
+
+def _inline_tags(text: str, layout: Layout) -> tuple[str, ...]:
+    if not _TAG.search(text):
+        return ()
+    found = {}
+    code = {number for opening, end in layout.fences for number in range(opening, end)}
+    for number in range(layout.first, len(layout.lines)):
+        if "#" in layout.lines[number] and number not in code:
+            found.update(dict.fromkeys(_TAG.findall(_UNTAGGED.sub("", layout.lines[number]))))
+    return tuple(tag for tag in found if not tag.isdecimal())

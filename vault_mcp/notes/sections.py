@@ -65,6 +65,7 @@ class Layout:
         first: Number of the first line after the front matter.
         headings: The headings in order.
         bullets: Number and section of each top-level bullet.
+        fences: Code fences: number of the opening line, and of the line behind the closing one.
         conflicts: Numbers of the marker lines of merge conflicts.
         open_fence: Number of the line whose code fence is never closed, or None.
     """
@@ -74,8 +75,13 @@ class Layout:
     first: int
     headings: list[Heading] = field(default_factory=list)
     bullets: list[tuple[int, Section]] = field(default_factory=list)
+    fences: list[tuple[int, int]] = field(default_factory=list)
     conflicts: list[int] = field(default_factory=list)
     open_fence: int | None = None
+
+    def heading(self, section: Section) -> Heading | None:
+        """Return the first heading of the second level that opens a section, or None."""
+        return next((h for h in self.headings if h.section == section and h.level == 2), None)
 
 
 @dataclass(slots=True)
@@ -145,10 +151,13 @@ def _add_heading(layout: Layout, number: int, match: re.Match[str], section: Sec
 
 
 def _fence_end(layout: Layout, opening: int, fence: str) -> int:
+    """The line that closes a code fence; where none does, all that follows is code."""
     for number in range(opening + 1, len(layout.lines)):
         line = layout.lines[number].strip()
         if line.startswith(fence) and not line.strip(fence[0]):
+            layout.fences.append((opening, number + 1))
             return number
+    layout.fences.append((opening, len(layout.lines)))
     layout.open_fence = opening
     return len(layout.lines)
 
