@@ -1,8 +1,10 @@
-"""When files that were heard to change have come to rest. No thread and no clock of its own.
+"""When changed files have come to rest, and when to compare them all. No thread and no clock of its own.
 
 Times are seconds of one clock that never goes back, given by whoever calls.
 """
 
+import math
+from collections import deque
 from dataclasses import dataclass
 
 FEW = 32
@@ -13,6 +15,9 @@ MANY = 2000
 
 TOGETHER = 0.05
 """Seconds by which a file may be early so that what was saved together is told of together."""
+
+TICK_SHARE = 100
+"""A comparison that took a second is asked for again after so many."""
 
 FLOOD = 30.0
 """Seconds after which even a flood that goes on is told of."""
@@ -100,3 +105,26 @@ class Rest:
 
     def _everything_at(self, everything: Heard) -> float:
         return min(everything.last + self._quiet, everything.first + max(FLOOD, self._longest))
+
+
+class Tick:
+    """When to ask for the next full comparison, so that all of them cost a hundredth of one core at most."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._costs = deque([0.0], maxlen=2)
+        self.at = math.inf
+
+    def start(self, at: float) -> None:
+        """Set the first comparison, which finds what was done before the watches were set."""
+        self.at = at
+
+    def sooner(self, now: float) -> None:
+        """Come back earlier, because telling of some file went wrong."""
+        self.at = min(self.at, now + self._every)
+
+    def took(self, cost: float, now: float) -> None:
+        """Take note that a comparison was made and how many seconds it took."""
+        self._costs.append(cost)
+        # The cheaper of the last two: the other may have had a thousand new notes to take in.
+        self.at = now + max(self._every, TICK_SHARE * min(self._costs))

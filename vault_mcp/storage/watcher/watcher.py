@@ -12,14 +12,13 @@ import logging
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Literal
 
 from vault_mcp.errors import StorageFailed, VaultError
 from vault_mcp.storage import files
-from vault_mcp.storage.watcher.rest import MANY, Heard, Rest
+from vault_mcp.storage.watcher.rest import MANY, Heard, Rest, Tick
 from vault_mcp.storage.watcher.sources import NONE_LEFT, Ear, Source
 from vault_mcp.storage.watcher.sources import listen as listen_to_system
 
@@ -30,12 +29,6 @@ Mode = Literal["events", "polling", "off"]
 
 EMPTY_HOLD = 2.0
 """Seconds that an empty file is held: some editors truncate first and write a moment later."""
-
-FIRST_TICK = 2.0
-"""Seconds to the first comparison, which finds what was done before the watches were set."""
-
-TICK_SHARE = 100
-"""A comparison that took a second is asked for again after so many: at most one per cent of one core."""
 
 
 def _unheard(_: str) -> None:
@@ -61,6 +54,7 @@ class Watcher:
         *,
         quiet: float = 0.8,
         longest: float = 5.0,
+        first: float = 2.0,
         every: float = 5.0,
         on_trouble: Callable[[str], object] = _unheard,
         listen: Callable[[str, Ear], Source] | None = None,
@@ -72,6 +66,7 @@ class Watcher:
             on_rest: called with what has rested. What it raises goes to `on_trouble`; a comparison follows.
             quiet: seconds that a file must be left alone before it is told of.
             longest: seconds after which a file that never rests is told of all the same.
+            first: seconds to the first comparison; it finds what was done before the watches were set.
             every: seconds between two comparisons at least.
             on_trouble: called with a sentence when watching does not go as it should.
             listen: where events come from; by default what serves this system best.
@@ -80,7 +75,7 @@ class Watcher:
         self._on_rest = on_rest
         self._on_trouble = on_trouble
         self._listen = listen or listen_to_system
-        self._quiet, self._longest, self._every = quiet, longest, every
+        self._quiet, self._longest, self._first = quiet, longest, first
         self._rest = Rest(quiet, longest)
         self._wake = threading.Condition()
         self._wakes_at = 0.0
@@ -90,8 +85,7 @@ class Watcher:
         self._source: Source | None = None
         self._watched: tuple[int, int] | None = None  # device and inode of the folder the source listens to
         self._failed: OSError | None = None
-        self._tick_at = 0.0
-        self._costs = deque([0.0], maxlen=2)
+        self._tick = Tick(every)
         self._last_trouble = ""
 
     @property
@@ -157,7 +151,7 @@ class Watcher:
     def _run(self) -> None:
         try:
             self._set_watches()
-            self._tick_at = time.monotonic() + FIRST_TICK
+            self._tick.start(time.monotonic() + self._first)
             while self._wait():
                 self._tell_what_rested()
         finally:
@@ -177,7 +171,7 @@ class Watcher:
 
     def _tick_due(self) -> float:
         # While files are being saved the comparison waits: it would find them half done.
-        return self._tick_at + self._longest if self._rest else self._tick_at
+        return self._tick.at + self._longest if self._rest else self._tick.at
 
     def _tell_what_rested(self) -> None:
         now = time.monotonic()
@@ -236,12 +230,10 @@ class Watcher:
         except Exception as error:  # the watcher outlives whatever became of one change
             self._report(f"Files changed by hand could not be followed: {_words(error)}")
             log.debug("on_rest failed", exc_info=True)
-            self._tick_at = min(self._tick_at, time.monotonic() + self._every)
+            self._tick.sooner(time.monotonic())
         if told is None:
             ended = time.monotonic()
-            self._costs.append(ended - began)
-            # The cheaper of the last two: the other may have had a thousand new notes to take in.
-            self._tick_at = ended + max(self._every, TICK_SHARE * min(self._costs))
+            self._tick.took(ended - began, ended)
 
     def _keep_watching(self) -> None:
         """Set the watches anew where they are lost: the queue ran over, or the folder is another one."""
