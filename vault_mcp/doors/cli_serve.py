@@ -82,7 +82,7 @@ def load_catalog(settings: Settings) -> Catalog:
     """Give the part of the catalog that is to be offered."""
     from vault_mcp.tools.families import whole_catalog  # noqa: PLC0415 (behind the first reply)
 
-    whole = whole_catalog(observations=settings.graph_observations)
+    whole = whole_catalog()
     return whole.pick(settings.tools, settings.exclude_tools, read_only=settings.read_only)
 
 
@@ -93,7 +93,11 @@ def open_vault(settings: Settings, notify: Notify) -> Opened:
 
     if not is_vault(settings.vault):
         adopt(settings.vault)
-    options = Options(hand_edits=settings.hand_edits, rename_links=settings.rename_links)
+    options = Options(
+        hand_edits=settings.hand_edits,
+        rename_links=settings.rename_links,
+        graph_observations=settings.graph_observations,
+    )
     vault = Vault.open(settings.vault, options)
     vault.listeners.append(lambda receipt: notify(GRAPH_RESOURCES))
     if settings.watch:

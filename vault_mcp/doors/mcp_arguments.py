@@ -44,7 +44,7 @@ def fit(tool: str, inputs: Record, arguments: Mapping[str, object]) -> dict[str,
         return {}
     unknown = [name for name in arguments if name not in inputs.fields]
     if unknown:
-        names = ", ".join(f"`{_shorten(name)}`" for name in unknown[:5])
+        names = " and ".join(f"`{_shorten(name)}`" for name in unknown[:3])
         verb = "is no argument" if len(unknown) == 1 else "are no arguments"
         raise BadArgument(f"{names} {verb} of {tool}. It takes {_listed(inputs)}.")
     return _fields(inputs, arguments, "")

@@ -91,6 +91,7 @@ class VaultServer(MCPServer[None]):
         # Writes wait for one lock anyway. Queued here they leave the worker threads to the reads, and
         # happen in the order in which they were sent.
         self._writes = anyio.CapacityLimiter(1)
+        self._loading = anyio.Lock(fast_acquire=True)
         self.low_level.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
         self.low_level.add_request_handler(
             "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe
@@ -203,9 +204,10 @@ class VaultServer(MCPServer[None]):
         raise MCPError(code=INVALID_PARAMS, message=f"There is no prompt named {name!r}.")
 
     async def _catalog(self) -> Catalog:
-        if self.opening.ready is None:
-            return await anyio.to_thread.run_sync(self.opening.catalog)
-        return self.opening.ready
+        async with self._loading:  # a queue: the calls that wait for the catalog go on in their order, too
+            if self.opening.ready is None:
+                return await anyio.to_thread.run_sync(self.opening.catalog)
+            return self.opening.ready
 
 
 def shown(tool: Tool) -> ShownTool:

@@ -1,0 +1,44 @@
+import pytest
+
+from tests.doors.dummy_server import CATALOG
+from vault_mcp.errors import BadArgument
+
+
+def names(*include: str, exclude: tuple[str, ...] = (), read_only: bool = False) -> list[str]:
+    return [tool.name for tool in CATALOG.pick(include, exclude, read_only=read_only).tools]
+
+
+def test_all_keeps_everything_in_its_order() -> None:
+    assert names("all") == [tool.name for tool in CATALOG.tools]
+
+
+def test_a_family_a_profile_and_a_tool_can_be_asked_for_together() -> None:
+    assert names("files", "core", "odd") == ["note", "view", "odd"]
+
+
+def test_what_is_excluded_wins() -> None:
+    assert names("graph", exclude=("slow", "read_gate", "child")) == ["note"]
+
+
+def test_read_only_wins_over_all() -> None:
+    assert names("note", "view", read_only=True) == ["view"]
+    assert all(tool.hints.read_only for tool in CATALOG.pick(read_only=True).tools)
+
+
+def test_a_word_that_names_nothing_is_refused_with_the_words_there_are() -> None:
+    with pytest.raises(
+        BadArgument, match=r"no tool or family 'grpah'.*graph, memories, files, keys, history, core, all"
+    ):
+        names("grpah")
+    with pytest.raises(BadArgument, match="'nothing'"):
+        names("all", exclude=("nothing",))
+
+
+def test_an_empty_offer_is_refused() -> None:
+    with pytest.raises(BadArgument, match="No tool is left"):
+        names("fail", read_only=True)
+
+
+def test_resources_and_prompts_stay_whatever_is_picked() -> None:
+    assert CATALOG.pick(["view"]).resources == CATALOG.resources
+    assert CATALOG.pick(["view"]).prompts == CATALOG.prompts
