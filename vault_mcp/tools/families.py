@@ -1,14 +1,29 @@
-"""Every family's tools put together: all that a vault can be asked to do."""
-
-from typing import Literal
+"""The whole catalog, put together from its families."""
 
 from vault_mcp.tools.catalog import Catalog
+from vault_mcp.tools.graph import entries, prompts, reading, taxonomy
+from vault_mcp.tools.tool import Resource
+
+RESOURCES = (
+    Resource(
+        uri="memory://knowledge-graph",
+        name="knowledge-graph",
+        title="Knowledge graph",
+        description="The first page of the knowledge graph, as read_graph gives it.",
+        mime="application/json",
+        run=reading.graph_text,
+    ),
+    Resource(
+        uri="memory://taxonomy",
+        name="taxonomy",
+        title="Taxonomy",
+        description="Entity types, relation types and tags of this memory, with counts.",
+        mime="application/json",
+        run=taxonomy.taxonomy_text,
+    ),
+)
 
 
-def whole_catalog(*, observations: Literal["objects", "strings"] = "objects") -> Catalog:
-    """Give every tool, resource and prompt, in the order they are shown.
-
-    Args:
-        observations: how the graph family gives observations: as records with stamps, or as bare strings.
-    """
-    return Catalog()
+def whole_catalog() -> Catalog:
+    """Give every tool, resource and prompt."""
+    return Catalog(entries.TOOLS, RESOURCES, prompts.PROMPTS)

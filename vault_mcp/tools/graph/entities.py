@@ -1,0 +1,291 @@
+"""Entities: create, rename, merge and delete whole notes, and the links that point to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from vault_mcp.errors import AlreadyThere, BadArgument
+from vault_mcp.notes import entity as notes
+from vault_mcp.notes import frontmatter, links, names
+from vault_mcp.notes.absorb import absorb
+from vault_mcp.notes.line import Stamp
+from vault_mcp.notes.note import Note, Relation
+from vault_mcp.tools import wikilinks
+from vault_mcp.tools.graph import find, relations
+from vault_mcp.tools.graph.records import (
+    Json,
+    entity_record,
+    not_blank,
+    remarks,
+    title,
+    with_receipt,
+)
+from vault_mcp.tools.tool import Caller
+
+if TYPE_CHECKING:
+    from vault_mcp.change import Change
+    from vault_mcp.vault import Vault
+
+
+def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str, object]]) -> Json:
+    """Make a note for each new entity; one whose name is taken is skipped and its observations are not saved."""
+    wanted = [
+        (
+            not_blank(str(e["name"]), "entity name"),
+            not_blank(str(e["entityType"]), "entity type"),
+            [not_blank(str(text), "observation") for text in _texts(e["observations"])],
+        )
+        for e in entities
+    ]
+    subject = title(name for name, _, _ in wanted)
+    with vault.change("create_entities", by=caller.agent, session=caller.session, subject=subject) as change:
+        made: list[Json] = []
+        skipped: list[str] = []
+        warnings: list[Json] = []
+        for name, kind, texts in wanted:
+            if find.entity_or_none(change, name) is not None:
+                skipped.append(name)
+                continue
+            note = create(change, name, kind, find.unique(texts))
+            made.append(entity_record(vault, note))
+            warnings += remarks(name, find.unique(texts))
+    result: Json = {"entities": made, "skipped": skipped, "warnings": warnings}
+    if skipped:
+        result["message"] = (
+            f"{', '.join(skipped)}: already exists, so nothing was saved for it. Add facts with add_observations."
+        )
+    return with_receipt(change, result)
+
+
+def create(change: Change, name: str, kind: str, texts: Sequence[str]) -> Note:
+    """Make one entity; a person's plain note of exactly that name becomes it and keeps all its text."""
+    stamp = Stamp(change.at, change.by)
+    plain = _plain_note(change, name)
+    if plain is not None:
+        path = plain.path
+        text = _made_entity(change.read(path) or "", kind, change)
+        change.write(path, notes.add_observations(text, [(t, stamp) for t in texts]) if texts else text)
+    else:
+        path, stem = find.place(change, f"entities/{names.file_stem(kind)}", name)
+        change.write(
+            path,
+            notes.new_entity(
+                name, stem, kind, at=change.at, agent=change.by, observations=[(t, stamp) for t in texts]
+            ),
+        )
+    change.made["entity", names.name_key(name)] = path
+    note = change.note(path)
+    if note is None or note.kind != "entity":
+        raise BadArgument(f"The name {name!r} cannot be kept as a note. Choose another name.")
+    return note
+
+
+def _plain_note(change: Change, name: str) -> Note | None:
+    with change.vault.snapshot() as reader:
+        row = reader.note_named(name)
+    if row is None or row.kind != "note":
+        return None
+    note = change.note(row.path)
+    usable = note is not None and note.kind == "note" and not note.problems and note.name == name
+    return note if usable else None
+
+
+def rename_entity(vault: Vault, caller: Caller, entityName: str, newName: str, if_version: str = "") -> Json:
+    """Give an entity another name: its file moves, and every link to it follows, in one commit."""
+    not_blank(newName, "new name")
+    subject = f"{entityName} -> {newName}"
+    with vault.change("rename_entity", by=caller.agent, session=caller.session, subject=subject) as change:
+        note = find.entity(change, entityName)
+        change.expect(note.path, if_version)
+        if relations.same_name(note.name, newName):
+            moved = 0
+        else:
+            if find.entity_or_none(change, newName) is not None:
+                raise AlreadyThere(
+                    f"Entity with name {newName} already exists. Join the two with merge_entities, or choose another name."
+                )
+            note, moved = _rename(change, note, newName)
+        record = entity_record(vault, note)
+    return with_receipt(
+        change,
+        {
+            "message": f"Entity renamed to {note.name}; {moved} links now point to the new name.",
+            "entity": record,
+        },
+    )
+
+
+def _rename(change: Change, note: Note, name: str) -> tuple[Note, int]:
+    folder = note.path.rpartition("/")[0]
+    stem = names.file_stem(name)
+    old_key = links.stem_key(note.path)
+    if links.stem_key(stem) == old_key:
+        path = f"{folder}/{stem}.md" if folder else f"{stem}.md"
+    else:
+        path, stem = find.place(change, folder, name) if folder else find.place(change, "entities", name)
+    text = notes.set_name(change.read(note.path) or "", name, stem)
+    if path != note.path:
+        change.delete(note.path)
+    change.write(path, text)
+    change.made["entity", names.name_key(name)] = path
+    renamed = change.note(path)
+    if renamed is None:
+        raise BadArgument(f"The name {name!r} cannot be kept as a note. Choose another name.")
+    moved = wikilinks.point_to(change, {note.path: renamed}, old_names={note.path: note.name})
+    again = change.note(path)
+    return again or renamed, moved
+
+
+def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: str) -> Json:
+    """Move everything of one entity into another: facts with their stamps, relations, links, and prose."""
+    if relations.same_name(sourceName, targetName):
+        raise BadArgument(f"Cannot merge entity {sourceName} into itself. Name two different entities.")
+    subject = f"{sourceName} into {targetName}"
+    with vault.change("merge_entities", by=caller.agent, session=caller.session, subject=subject) as change:
+        source, target = find.entity(change, sourceName), find.entity(change, targetName)
+        incoming = _incoming(change, source)
+        _drop_before_merge(change, source, target)
+        target = find.entity(change, target.name)
+        change.write(
+            target.path,
+            absorb(
+                change.read(target.path) or "",
+                change.read(source.path) or "",
+                source_name=source.name,
+                stamps=_unstamped(change, source),
+                unknown=Stamp(change.at, vault.person.name),
+                keep=lambda r: _worth_keeping(change, source, target, r),
+            ),
+        )
+        wikilinks.point_to(change, {source.path: target}, old_names={source.path: source.name})
+        change.delete(source.path)
+        merged = find.entity(change, target.name)
+        moved = [
+            row | {"from": merged.name}
+            for row in _outgoing(change, source)
+            if row["to"] not in (source.name, merged.name)
+        ]
+        moved += [
+            row | {"to": merged.name} for row in incoming if row["from"] not in (source.name, merged.name)
+        ]
+        record = entity_record(vault, merged)
+    return with_receipt(
+        change,
+        {
+            "message": f"{source.name} merged into {merged.name}.",
+            "entity": record,
+            "movedRelations": _once(moved),
+        },
+    )
+
+
+def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str]) -> Json:
+    """Remove entities and the relations that touch them; links in a person's prose are left as they are."""
+    subject = title(entityNames)
+    with vault.change("delete_entities", by=caller.agent, session=caller.session, subject=subject) as change:
+        deleted: list[Json] = []
+        gone: list[Json] = []
+        doomed = [
+            n for name in find.unique(entityNames) if (n := find.entity_or_none(change, name)) is not None
+        ]
+        for note in doomed:
+            deleted.append(entity_record(vault, note, include_superseded=True))
+            gone += _outgoing(change, note)
+            for path in wikilinks.linking_to(change, note.path):
+                other = change.note(path)
+                if other is not None and path != note.path:
+                    gone += relations.remove(change, other, _means(change, other, note.path))
+        for note in doomed:
+            change.delete(note.path)
+    return with_receipt(
+        change,
+        {
+            "success": True,
+            "message": f"{len(deleted)} entities deleted; they can be brought back from Git history.",
+            "deletedEntities": deleted,
+            "deletedRelations": _once(gone),
+        },
+    )
+
+
+def _made_entity(text: str, kind: str, change: Change) -> str:
+    """Give a plain note the properties of an entity; all else stays."""
+    for key, value in (("entity", kind), ("created", change.at), ("agent", change.by)):
+        text = frontmatter.set_property(text, key, value)
+    return text
+
+
+def _outgoing(change: Change, note: Note) -> list[Json]:
+    """Give the relations that stand in a note."""
+    return [relations.record(change, note, r) for r in note.relations]
+
+
+def _incoming(change: Change, note: Note) -> list[Json]:
+    """Give the relations of other notes that point to this one."""
+    rows = []
+    for path in wikilinks.linking_to(change, note.path):
+        other = change.note(path)
+        if other is not None and path != note.path:
+            rows += [
+                relations.record(change, other, r)
+                for r in other.relations
+                if relations.target_path(change, other, r) == note.path
+            ]
+    return rows
+
+
+def _drop_before_merge(change: Change, source: Note, target: Note) -> None:
+    """Take out the relations that the merge would turn into loops or repeats."""
+    for path in wikilinks.linking_to(change, source.path):
+        other = change.note(path)
+        if other is None or path == source.path:
+            continue
+        ends = {id(r): relations.target_path(change, other, r) for r in other.relations}
+        present = {r.type for r in other.relations if ends[id(r)] == target.path}
+        doomed = {
+            r.line
+            for r in other.relations
+            if ends[id(r)] == source.path and (path == target.path or r.type in present)
+        }
+        if doomed:
+            text = change.read(path) or ""
+            change.write(path, notes.remove_relations(text, _in_lines(doomed)))
+
+
+def _means(change: Change, note: Note, path: str) -> Callable[[Relation, str], bool]:
+    return lambda relation, _: relations.target_path(change, note, relation) == path
+
+
+def _in_lines(lines: set[int]) -> Callable[[Relation], bool]:
+    return lambda relation: relation.line in lines
+
+
+def _worth_keeping(change: Change, source: Note, target: Note, relation: Relation) -> bool:
+    end = relations.target_path(change, source, relation)
+    if end in (source.path, target.path):
+        return False
+    return all(
+        r.type != relation.type
+        or (relations.target_path(change, target, r) or r.target) != (end or relation.target)
+        for r in target.relations
+    )
+
+
+def _unstamped(change: Change, note: Note) -> dict[str, Stamp]:
+    """Give what Git tells of a note's facts that a person typed."""
+    texts = [o.text for o in note.observations if o.stamp is None]
+    known = change.vault.provenance(note.path, [("observation", text) for text in texts])
+    return {
+        text: Stamp(at or change.at, by or change.vault.person.name)
+        for text in texts
+        for by, at, _ in [known.get(("observation", text), ("", "", True))]
+    }
+
+
+def _texts(value: object) -> list[str]:
+    return [str(v) for v in value] if isinstance(value, Sequence) and not isinstance(value, str) else []
+
+
+def _once(rows: list[Json]) -> list[Json]:
+    return list({(r["from"], r["to"], r["relationType"]): r for r in rows}.values())

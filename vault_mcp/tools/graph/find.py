@@ -1,0 +1,104 @@
+"""Find the notes that a graph tool names, and places for new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from vault_mcp.errors import NotFound
+from vault_mcp.notes import links, names
+from vault_mcp.notes.note import Note
+from vault_mcp.storage import files
+
+if TYPE_CHECKING:
+    from vault_mcp.change import Change
+    from vault_mcp.storage.index import NoteRow, Reader
+
+FOLDER_MOST = 500
+"""Notes in one folder from which new ones go to its sub-folders (Git's tree objects stay small)."""
+
+ARCHIVE = "archive/"
+"""Notes under this folder are kept and can be searched, but are no part of the graph."""
+
+
+def entity(change: Change, name: str) -> Note:
+    """Give the note of an entity as this change leaves it.
+
+    Raises:
+        NotFound: there is no such entity, also not in files that were saved a moment ago.
+    """
+    found = entity_or_none(change, name)
+    if found is None:
+        raise NotFound(
+            f"Entity with name {name} not found. Look for the exact name with search_nodes, or make it with create_entities."
+        )
+    return found
+
+
+def entity_or_none(change: Change, name: str) -> Note | None:
+    """Give the note of an entity, or None; a miss is looked for once more on the disk."""
+    found = _entity(change, name)
+    if found is None and change.look_again():
+        found = _entity(change, name)
+    return found
+
+
+def _entity(change: Change, name: str) -> Note | None:
+    key = names.name_key(name)
+    path = change.made.get(("entity", key))
+    if path is None:
+        with change.vault.snapshot() as reader:
+            row = reader.entity(name)
+        path = row.path if row else None
+    if path is None:
+        return None
+    note = change.note(path)
+    if note is None or note.kind != "entity" or names.name_key(note.name) != key:
+        return None
+    return note
+
+
+def node(change: Change, name: str) -> Note | None:
+    """Give the note that a relation may point to: an entity, or else any note of that name."""
+    found = entity_or_none(change, name)
+    if found is None:
+        with change.vault.snapshot() as reader:
+            row = reader.note_named(name)
+        found = change.note(row.path) if row else None
+    return found
+
+
+def place(change: Change, folder: str, name: str) -> tuple[str, str]:
+    """Give (path, stem) for a new note called `name` in `folder`: no other note of the vault has that stem."""
+    with change.vault.snapshot() as reader:
+
+        def taken(stem: str) -> bool:
+            key = links.stem_key(stem)
+            return reader.stem_taken(key) or key in change.stems
+
+        stem = names.free_stem(name, taken)
+        if reader.notes_in_folder(folder) >= FOLDER_MOST:
+            folder = f"{folder}/{names.shard(name)}"
+    path = f"{folder}/{stem}.md"
+    while change.exists(path) or files.stat(change.vault.root, path) is not None:
+        # A file that nobody has noticed yet stands there.
+        stem = names.free_stem(f"{stem} (2)", lambda s: change.exists(f"{folder}/{s}.md"))
+        path = f"{folder}/{stem}.md"
+    change.stems.add(links.stem_key(stem))
+    return path, stem
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Give each text once, in the order they came."""
+    return list(dict.fromkeys(values))
+
+
+def all_entities(reader: Reader, page: int = 1000) -> Iterator[NoteRow]:
+    """Give every entity in the order of their names, a page at a time."""
+    cursor: str | None = None
+    while True:
+        found = reader.entities(page, cursor)
+        yield from found.rows
+        cursor = found.cursor
+        if cursor is None:
+            return

@@ -1,0 +1,221 @@
+"""The vault: storage opened together, the index kept in step, changes handed out."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_mcp import follow
+from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
+from vault_mcp.errors import PathRefused, VaultBusy, VaultError
+from vault_mcp.notes.note import Note
+from vault_mcp.receipt import Receipt
+from vault_mcp.storage.git.message import Ident, Message
+from vault_mcp.storage.git.repository import Repository
+from vault_mcp.storage.git.writer import Committed, Write, Writer
+from vault_mcp.storage.index import Index, IndexDamaged, Reader
+from vault_mcp.storage.watcher import Watcher
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a vault behaves; the doors fill this in from settings.
+
+    `lock_wait` is in seconds; `index_wait` is how long a read waits for a first index before it says so.
+    """
+
+    hand_edits: Literal["commit", "leave"] = "commit"
+    rename_links: bool = True
+    graph_observations: Literal["objects", "strings"] = "objects"
+    trusted: bool = False
+    lock_wait: float = 10.0
+    index_wait: float = 30.0
+
+
+class Vault:
+    """One folder of notes with its Git repository and its index. Safe to use from several threads."""
+
+    def __init__(self, root: str, repository: Repository, index: Index, options: Options) -> None:
+        self.root = root
+        self.repository = repository
+        self.index = index
+        self.options = options
+        self.listeners: list[Callable[[Receipt], None]] = []
+        self.troubles: list[str] = []
+        self._signature: object = None
+        self._follower = follow.Follower(self)
+        self._watcher: Watcher | None = None
+
+    @classmethod
+    def open(cls, root: str, options: Options | None = None) -> Vault:
+        """Open the vault at `root`; it must be a Git repository of its own (see `adopt`).
+
+        The comparison of the files with the index begins in the background at once.
+
+        Raises:
+            RepositoryRefused: no repository, a bare one, one inside another, or no git program.
+        """
+        options = options or Options()
+        root = os.path.realpath(root)
+        repository = Repository.open(root, trusted=options.trusted)
+        index = Index.open(os.path.join(repository.state_dir, "index.sqlite"))
+        vault = cls(root, repository, index, options)
+        vault._follower.start()
+        return vault
+
+    def watch(self) -> None:
+        """Begin to notice files that are edited by hand."""
+        if self._watcher is None:
+            self._watcher = Watcher(self.root, self.noticed, on_trouble=self.trouble)
+            self._watcher.start()
+
+    @property
+    def watching(self) -> str:
+        """How hand edits are noticed: "events", "polling" or "off"."""
+        return self._watcher.mode if self._watcher else "off"
+
+    def close(self) -> None:
+        """Stop the watcher and the background work, and let go of Git and the index."""
+        if self._watcher:
+            self._watcher.stop()
+        self._follower.stop()
+        self.index.close()
+        self.repository.close()
+
+    @property
+    def person(self) -> Ident:
+        """Whom hand edits are committed as."""
+        return self.repository.person()
+
+    # -- reading
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """Give one snapshot of the index, in step with every acknowledged write of every process.
+
+        Raises:
+            VaultBusy: the first index is still being made.
+        """
+        self._follower.wait_until_readable(self.options.index_wait)
+        self._refresh()
+        with self.snapshot() as reader:
+            yield reader
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Reader]:
+        """Give a snapshot of the index as it is, for whoever holds the lock."""
+        try:
+            with self.index.reading() as reader:
+                yield reader
+        except IndexDamaged:
+            self._follower.rebuild()
+            raise VaultBusy(
+                "The index was damaged and is being made anew. Call again in a few seconds."
+            ) from None
+
+    def _refresh(self) -> None:
+        """Follow commits made by others since the last look, unless a writer is at work (it will do so)."""
+        signature = self.repository.head_signature()
+        if signature == self._signature:
+            return
+        if self.repository.head() != self.index.head:
+            # A state we must not write in (a merge, say) or a held lock is no reason not to read.
+            with contextlib.suppress(VaultError), self.repository.try_writing() as writer:
+                if writer is None:
+                    return
+                follow.follow_head(self, writer)
+        self._signature = signature
+
+    # -- changing
+
+    def change(self, tool: str, *, by: str, session: str = "", subject: str = "") -> Change:
+        """Begin one change: `with vault.change("add_observations", by=agent) as change: …`."""
+        self._follower.wait_until_readable(self.options.index_wait)
+        return Change(self, tool, by=by, session=session, subject=subject)
+
+    def catch_up(self, writer: Writer) -> None:
+        """Bring the index in step with HEAD; for whoever holds the lock."""
+        if writer.head != self.index.head:
+            follow.follow_head(self, writer)
+
+    def look_again(self, writer: Writer) -> None:
+        """Notice hand edits right now: for a call that did not find what it was told to change."""
+        follow.follow_files(self, writer, None)
+
+    def refuse_ignored(self, writer: Writer, paths: Sequence[str]) -> None:
+        """Fail when a new file would be one that Git ignores: it could never be committed.
+
+        Raises:
+            PathRefused: one of them is ignored and not tracked.
+        """
+        fresh = [path for path in paths if writer.head_entry(path) is None]
+        for path in sorted(self.repository.ignored(fresh)) if fresh else ():
+            raise PathRefused(
+                f"{path} is ignored by Git (.gitignore), so it could not be committed. Choose another path."
+            )
+
+    def commit_hand_edits(self, writer: Writer, edits: Mapping[str, Write]) -> None:
+        """Commit bytes that a person left on disk, in the person's name, and index them."""
+        follow.save_hand_edits(self, writer, edits)
+
+    def commit_bytes(self, writer: Writer, edits: Mapping[str, Write]) -> Committed:
+        """Commit bytes that are on disk already, in the person's name."""
+        person, at = self.person, follow.now()
+        message = Message(
+            follow.hand_edit_subject(edits), "", trailers(follow.HAND_EDIT, person.name, stamp_time(at))
+        )
+        return writer.commit(edits, message, author=person, at=at, committer=VAULT_IDENT, write_files=False)
+
+    def trouble(self, text: str) -> None:
+        """Keep a sentence about something that went wrong in the background, for `doctor` and the log."""
+        if text not in self.troubles:
+            self.troubles.append(text)
+        log.warning("%s", text)
+
+    def record(
+        self,
+        writer: Writer,
+        done: Committed,
+        *,
+        author: str,
+        tool: str,
+        session: str,
+        subject: str,
+        notes: Mapping[str, tuple[Note | None, Note | None]],
+    ) -> None:
+        """Put a commit of ours into the index; a failure here costs nothing but a later catch-up."""
+        try:
+            follow.record_commit(
+                self, done, author=author, tool=tool, session=session, subject=subject, notes=notes
+            )
+        except IndexDamaged:
+            self._follower.rebuild()
+        self._signature = self.repository.head_signature()
+
+    def committed(self, receipt: Receipt) -> None:
+        """Tell the listeners of a change that is in history."""
+        self._follower.count_commit()
+        for listener in self.listeners:
+            listener(receipt)
+
+    def provenance(
+        self, path: str, facts: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], tuple[str, str, bool]]:
+        """Say of facts of a note who wrote them, when, and whether that was by hand: {(kind, text): (by, at, hand)}."""
+        try:
+            with self.index.reading() as reader:
+                return reader.provenance(path, facts)
+        except IndexDamaged:
+            return {}
+
+    # -- hand edits
+
+    def noticed(self, paths: frozenset[str] | None) -> None:
+        """Take in files that somebody else changed; None means that any may have changed."""
+        self._follower.noticed(paths)
