@@ -1,4 +1,4 @@
-"""Make a folder a vault: a Git repository of its own, two lists of lines, and a first commit marked as an import."""
+"""Make a folder a vault: a repository of its own, two lists of lines, a first commit marked as an import."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ IGNORE = (".obsidian/workspace*.json", ".trash/", ".DS_Store")
 """Lines for `.gitignore`: what Obsidian and the system change by themselves."""
 
 ATTRIBUTES = ("* -text", "*.md merge=vault")
-"""Lines for `.gitattributes`: Git never changes line ends, and notes are merged fact by fact where the driver is."""
+"""Lines for `.gitattributes`: Git keeps line ends, and merges notes fact by fact where the driver is."""
 
 TOOL = "import"
 
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What `adopt` did: whether a repository was made, the lines added to each file, the commit if there is one."""
+    """What `adopt` did: a repository made or not, the lines added to each file, the commit if there is one."""
 
     made_repository: bool
     added: dict[str, tuple[str, ...]]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OPENING_WAIT = 0.3
-"""Seconds that a read waits for the opening comparison of a warm index; then it answers from what is known."""
+"""Seconds that a read waits for the opening comparison of a warm index; then it answers with what is known."""
 
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is kept and committed, but not read as a note."""
@@ -199,7 +199,7 @@ class _Changed:
             self.edits[path] = Write(None)
 
     def _ours(self, path: str, head: tuple[int, str] | None, blob: str | None) -> bool:
-        """Say whether a difference from HEAD is for us to commit: it is not when the person has staged the path."""
+        """Say whether a difference from HEAD is ours to commit: not when the person has staged the path."""
         staged = self.writer.staged_blob(path)
         return staged == (head[1] if head else None)
 

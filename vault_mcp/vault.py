@@ -207,7 +207,7 @@ class Vault:
     def provenance(
         self, path: str, facts: Iterable[tuple[str, str]]
     ) -> dict[tuple[str, str], tuple[str, str, bool]]:
-        """Say of facts of a note who wrote them, when, and whether that was by hand: {(kind, text): (by, at, hand)}."""
+        """Say who wrote facts of a note, when, and whether by hand: {(kind, text): (by, at, hand)}."""
         try:
             with self.index.reading() as reader:
                 return reader.provenance(path, facts)

@@ -1,12 +1,13 @@
 """What a reader should know about a text that is about to be kept: it is stored as asked all the same.
 
-Three kinds: text that nearly repeats a fact of the same entity, text that reads as instructions to an agent, and
-text that looks like a secret. Patterns name the shape of well-known credentials, never a value.
+Three kinds: text that nearly repeats a fact of the same entity, text that reads as instructions to an
+agent, and text that looks like a secret. Patterns name the shape of well-known credentials, never a value.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from vault_mcp.notes.fold import fold
@@ -23,10 +24,12 @@ _INSTRUCTIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|rule|prompt|polic|guideline)",
-        r"\b(?:you|assistant|agent|model)\s+(?:must|should|are to|have to|shall)\s+(?:now\s+)?(?:call|run|execute|delete|send|reply|always|never)",
+        r"\b(?:you|assistant|agent|model)\s+(?:must|should|are to|have to|shall)\s+(?:now\s+)?"
+        r"(?:call|run|execute|delete|send|reply|always|never)",
         r"^\s*(?:system|developer|assistant)\s*:",
         r"</?(?:system|memory|instructions?|tool_(?:call|result)s?|function_calls?)\b[^>]{0,80}>",
-        r"\b(?:call|invoke|use|run)\s+(?:the\s+)?(?:tool\s+)?`?(?:delete|write|create|send|exec)_?\w*`?\s+(?:tool|for all|on all|now)",
+        r"\b(?:call|invoke|use|run)\s+(?:the\s+)?(?:tool\s+)?`?(?:delete|write|create|send|exec)_?\w*`?\s+"
+        r"(?:tool|for all|on all|now)",
         r"\bdo not (?:tell|inform|mention|reveal)\b.{0,40}\b(?:user|human|anyone)",
     )
 )
@@ -95,4 +98,4 @@ def _nearest(text: str, known: Iterable[str]) -> str | None:
 
 def _shingles(text: str) -> set[tuple[str, ...]]:
     words = _WORD.findall(fold(text))
-    return {(word,) for word in words} | set(zip(words, words[1:], strict=False))
+    return {(word,) for word in words} | set(pairwise(words))

@@ -174,7 +174,7 @@ class _Import:
 
 
 def export_graph(vault: Vault) -> Graph:
-    """Give the whole graph as it stands: entities with their current facts, and relations, dangling ones too."""
+    """Give the whole graph: entities with their current facts, and relations, dangling ones too."""
     with vault.reading() as reader:
         entities = []
         for row in find.all_entities(reader):

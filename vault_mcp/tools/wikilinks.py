@@ -114,7 +114,7 @@ def _rewrite(
 
 
 def _shown(link: Link, written: str, name: str, old_path: str, old_name: str) -> str | None:
-    """Give the display text after a rename: one that repeated the old name follows, any other is the person's."""
+    """Give the display text after a rename: one that repeated the old name follows, others stay."""
     stem = written.rpartition("/")[2]
     old_stem = old_path.rpartition("/")[2][:-3]
     if link.shown is None or link.shown in (old_name, old_stem):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str, object]]) -> Json:
-    """Make a note for each new entity; one whose name is taken is skipped and its observations are not saved."""
+    """Make a note for each new entity; one whose name is taken is skipped, its observations not saved."""
     wanted = [
         (
             not_blank(str(e["name"]), "entity name"),
@@ -53,7 +53,8 @@ def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str
     result: Json = {"entities": made, "skipped": skipped, "warnings": warnings}
     if skipped:
         result["message"] = (
-            f"{', '.join(skipped)}: already exists, so nothing was saved for it. Add facts with add_observations."
+            f"{', '.join(skipped)}: already exists, so nothing was saved for it. "
+            "Add facts with add_observations."
         )
     return with_receipt(change, result)
 
@@ -103,7 +104,8 @@ def rename_entity(vault: Vault, caller: Caller, entityName: str, newName: str, i
         else:
             if find.entity_or_none(change, newName) is not None:
                 raise AlreadyThere(
-                    f"Entity with name {newName} already exists. Join the two with merge_entities, or choose another name."
+                    f"Entity with name {newName} already exists. "
+                    "Join the two with merge_entities, or choose another name."
                 )
             note, moved = _rename(change, note, newName)
         record = entity_record(vault, note)

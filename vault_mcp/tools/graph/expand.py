@@ -1,7 +1,8 @@
 """Entities that are close to what a search found, by the relations between them.
 
-Personalised PageRank (Page, Brin, Motwani, Winograd 1999; Haveliwala 2002) over the relations around the hits,
-taken as undirected: restart 0.5, 30 rounds, the restart shared by the hits in proportion to their scores.
+Personalised PageRank (Page, Brin, Motwani, Winograd 1999; Haveliwala 2002) over the relations around the
+hits, taken as undirected: restart 0.5, 30 rounds, the restart shared by the hits in proportion to their
+scores.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ def entity(change: Change, name: str) -> Note:
     found = entity_or_none(change, name)
     if found is None:
         raise NotFound(
-            f"Entity with name {name} not found. Look for the exact name with search_nodes, or make it with create_entities."
+            f"Entity with name {name} not found. "
+            "Look for the exact name with search_nodes, or make it with create_entities."
         )
     return found
 
@@ -69,7 +70,7 @@ def node(change: Change, name: str) -> Note | None:
 
 
 def place(change: Change, folder: str, name: str) -> tuple[str, str]:
-    """Give (path, stem) for a new note called `name` in `folder`: no other note of the vault has that stem."""
+    """Give (path, stem) for a new note called `name` in `folder`; no other note has that stem."""
     with change.vault.snapshot() as reader:
 
         def taken(stem: str) -> bool:

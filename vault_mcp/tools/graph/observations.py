@@ -192,7 +192,8 @@ def _refuse_present(note: Note, text: str) -> None:
     for observation in note.observations:
         if observation.text == text and observation.superseded:
             raise AlreadyThere(
-                f"Entity {note.name} has a superseded observation {text!r}. Make it current again with add_observations."
+                f"Entity {note.name} has a superseded observation {text!r}. "
+                "Make it current again with add_observations."
             )
         if observation.text == text:
             raise AlreadyThere(f"Entity {note.name} already has observation {text!r}. Nothing is left to do.")

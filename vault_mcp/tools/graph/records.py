@@ -21,7 +21,7 @@ KNOWN_MOST = 300
 
 
 def observation_record(vault: Vault, path: str, observation: Observation) -> Json | str:
-    """Give one observation as a record with its stamps, or as its bare text where the setting asks for that."""
+    """Give one observation as a record with its stamps, or as bare text where so set."""
     if vault.options.graph_observations == "strings":
         return observation.text
     stamp = observation.stamp

@@ -99,7 +99,7 @@ def record(change: Change, note: Note, relation: Relation) -> Json:
 
 
 def target_path(change: Change, note: Note, relation: Relation) -> str | None:
-    """Give the path of the note that a relation points to, by Obsidian's rule; None when there is none yet."""
+    """Give the path of the note that a relation means, by Obsidian's rule; None when there is none yet."""
     return wikilinks.resolve(change, relation.target, note.path)
 
 

@@ -4,7 +4,7 @@ from vault_mcp.tools import schema as s
 
 ENTITY_NAME = s.text("Exact name of the entity.")
 IF_VERSION = s.text(
-    "The note's version that you read; when it has changed since, the call fails. Leave out to skip the check.",
+    "The note's version that you read; if it has changed since, the call fails. Leave out to skip the check.",
     default="",
 )
 CURSOR = s.text("next_cursor of the page before; leave out for the first page.", default="")
