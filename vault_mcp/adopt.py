@@ -25,7 +25,7 @@ TOOL = "import"
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What `adopt` did: a repository made or not, the lines added to each file, the commit if there is one."""
+    """What `adopt` did: a repository made or not, the lines added to each file, the commit if any."""
 
     made_repository: bool
     added: dict[str, tuple[str, ...]]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OPENING_WAIT = 0.3
-"""Seconds that a read waits for the opening comparison of a warm index; then it answers with what is known."""
+"""Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
 
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is kept and committed, but not read as a note."""

@@ -74,7 +74,7 @@ def relation_record(source: str, target: str, kind: str, *, at: str | None, by: 
 
 
 def remarks(entity: str, texts: Iterable[str], known: Sequence[str] = ()) -> list[Json]:
-    """Look over texts that are about to be stored: near duplicates, instruction-like and secret-looking ones."""
+    """Look over texts to be stored: near duplicates, instruction-like and secret-looking ones."""
     compared = known[-KNOWN_MOST:]
     return [
         {"kind": warning.kind, "entityName": entity, "text": warning.text[:200], "about": warning.about[:200]}
