@@ -39,6 +39,8 @@ MODULE_LINES = 450
 FUNCTION_LINES = 60
 EMPTY_WORDS = {"manager", "helper", "helpers", "util", "utils", "service", "services"}
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "expanduser", "expandvars"}
+# Cleans the environment that Git's children inherit, and so has to read it.
+CLEANS_ENVIRONMENT = "vault_mcp.storage.git.environment"
 PURE_FLOOR_AVOIDS = {"os", "pathlib", "time", "subprocess", "socket", "shutil", "tempfile", "io", "threading"}
 
 
@@ -203,7 +205,8 @@ def worldly_calls(modules: list[Module]) -> Iterator[str]:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Attribute):
                 said = ast.unparse(node)
-                if node.attr in ENVIRONMENT or said in ("sys.stdout", "sys.stderr", "sys.argv", "Path.home"):
+                reads = node.attr in ENVIRONMENT and module.name != CLEANS_ENVIRONMENT
+                if reads or said in ("sys.stdout", "sys.stderr", "sys.argv", "Path.home"):
                     yield f"{module.name}:{node.lineno} uses {said}"
             elif isinstance(node, ast.ImportFrom) and node.module in ("os", "os.path"):
                 for alias in node.names:
