@@ -51,13 +51,13 @@ TIMES: Final = frozenset({"created"})
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 # Where a YAML 1.2 writer needs quotes, in block context: the rule of npm `yaml` 2.7.0, which Obsidian ships
 # (src/stringify/stringifyString.ts, plainString), so that its own rewriting changes nothing.
-_NEEDS_QUOTES = re.compile(r"^[ ,\[\]{}#&*!|>'\"%@`]|^[?-]$|^[?-] |: | #|[ :-]$")
+_NEEDS_QUOTES = re.compile(r"^[ ,\[\]{}#&*!|>'\"%@`]|^[?-]$|^[?-] |: | #|[ :]$")
 _NEEDS_QUOTES_IN_FLOW = re.compile(r"[\[\]{},]|^[?:-]|:$")
 # yaml.org/type: bool, null, merge, value; then all that may be an int, float or timestamp in either version.
 _WORDS = re.compile(r"(?i)(?:y|yes|n|no|on|off|true|false|null|~|<<|=)")
 _NUMBERLIKE = re.compile(
     r"[-+]?(?:0b[01_]+|0o[0-7]+|0x[0-9a-f_]+|[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
-    r"|[0-9][0-9_]*(?:e[-+]?[0-9]+)?|(?:[0-9][0-9_]*)?\.[0-9_]*(?:e[-+]?[0-9]+)?|\.(?:inf|nan))"
+    r"|[0-9_]+(?:e[-+]?[0-9]+)?|(?:[0-9][0-9_]*)?\.[0-9_]*(?:e[-+]?[0-9]+)?|\.(?:inf|nan))"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:t|[ \t]+)[0-9:.]+(?:[ \t]*(?:z|[-+][0-9:]+))?)?",
     re.IGNORECASE,
 )
@@ -95,7 +95,7 @@ def written_text(text: str, *, flow: bool = False) -> str:
 
 
 def quoted(text: str, sign: str = "") -> str:
-    """Return a text in double quotes; in single ones if it holds double ones only, or `sign` asks for them."""
+    """Return a text in double quotes; in single ones if it holds double ones only or `sign` asks for them."""
     single = sign == "'" or (not sign and '"' in text and "'" not in text)
     if single and not _UNPRINTABLE.search(text):
         return "'" + text.replace("'", "''") + "'"
