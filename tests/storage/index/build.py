@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from vault_mcp.notes.line import Stamp
 from vault_mcp.notes.note import Kind, Note, Observation, Passage, Relation
 from vault_mcp.storage.files import FileStat
-from vault_mcp.storage.index import Index, IndexWriter
+from vault_mcp.storage.index import IndexWriter
 
 STAMP = Stamp("2026-10-05T09:12:33Z", "claude-desktop")
 
@@ -63,11 +63,3 @@ def plain(path: str, *passages: str, kind: Kind = "note", value: str | None = No
 def put(writer: IndexWriter, *notes: Note) -> None:
     for note in notes:
         writer.put_file(note.path, blob(note), stat(), note)
-
-
-def indexed(path: object, *notes: Note) -> Index:
-    index = Index.open(str(path))
-    with index.writing() as writer:
-        put(writer, *notes)
-        writer.set_head("1" * 40)
-    return index

@@ -20,11 +20,12 @@ from vault_mcp.storage.index.note_rows import (
     name_unit,
     note_row,
     observation_row,
+    observation_unit,
     prose_of,
     relation_row,
     tags_of,
 )
-from vault_mcp.storage.index.schema import GIT_ADDED, MOST_ROWS, NAME, OBSERVATION, SHIFT
+from vault_mcp.storage.index.schema import GIT_ADDED, MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 from vault_mcp.storage.index.searchable import padded
 from vault_mcp.storage.index.state import State
 
@@ -118,7 +119,7 @@ class CurrentTables:
             for position, item in enumerate(note.observations):
                 following += 1
                 rows.append(observation_row(following, position * GAP, item))
-                units.append((following, OBSERVATION, padded(item.text)))
+                units.append(observation_unit(following, item))
             self._add_observations(rows)
         role, pieces = prose_of(note)
         if pieces:
@@ -191,11 +192,15 @@ class CurrentTables:
                 " edited_by = ?, from_git = ?, added = ?, edited = ?, touched = ?, more = ? WHERE id = ?",
                 changed,
             )
+            db.executemany(
+                "UPDATE units SET role = ? WHERE id = ?",
+                [(SUPERSEDED if row[0] else OBSERVATION, row[-1]) for row in changed],
+            )
         rows, units = [], []
         for index, position in kept.new:
             top += 1
             rows.append(observation_row(top, position, items[index]))
-            units.append((top, OBSERVATION, padded(items[index].text)))
+            units.append(observation_unit(top, items[index]))
         self._add_observations(rows)
         self._add_units(units)
         return top, sum(not row[3] for row in old)

@@ -9,20 +9,26 @@ its old ones.
 
 import sqlite3
 
+from vault_mcp.storage.index.schema import MOST_ROWS
+
 SETTLE_AT = 512
 """Units that may wait before a writer settles them itself."""
+
+NAME_MARK = "\x02"
+"""Stands before each word of a name in the trigram index, so that a name is found among many texts."""
+
+# One more space at the end gives the last two characters of a text a trigram each that begins with them. A
+# name (row 0 of its note) is written twice: with its words marked, and plain.
+_WRITTEN = f"CASE WHEN id & {MOST_ROWS} THEN '' ELSE replace(folded, ' ', '{NAME_MARK}') END || folded || ' '"
 
 
 def settle(db: sqlite3.Connection) -> None:
     """Bring the trigram index in step with `units`."""
-    # What is removed goes first: a unit's number may be in use again. One more space at the end gives the
-    # last two characters of a text a trigram each that begins with them.
-    db.execute(
-        "INSERT INTO grams (grams, rowid, folded) SELECT 'delete', id, folded || ' ' FROM settled_dead"
-    )
+    # What is removed goes first: a unit's number may be in use again.
+    db.execute(f"INSERT INTO grams (grams, rowid, folded) SELECT 'delete', id, {_WRITTEN} FROM settled_dead")
     db.execute("DELETE FROM settled_dead")
     db.execute(
         "INSERT INTO grams (rowid, folded)"
-        " SELECT id, folded || ' ' FROM unsettled JOIN units USING (id) ORDER BY id"
+        f" SELECT id, {_WRITTEN} FROM unsettled JOIN units USING (id) ORDER BY id"
     )
     db.execute("DELETE FROM unsettled")

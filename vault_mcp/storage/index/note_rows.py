@@ -8,8 +8,8 @@ from vault_mcp.notes.links import stem_key
 from vault_mcp.notes.names import name_key
 from vault_mcp.notes.note import Note, Observation, Relation
 from vault_mcp.storage.index.dates import dates_of, epoch, rest_of, touched
-from vault_mcp.storage.index.schema import ARCHIVE, GIT_ADDED, PASSAGE, VALUE
-from vault_mcp.storage.index.searchable import searchable
+from vault_mcp.storage.index.schema import ARCHIVE, GIT_ADDED, OBSERVATION, PASSAGE, SUPERSEDED, VALUE
+from vault_mcp.storage.index.searchable import padded, searchable
 
 
 def note_row(path: str, note: Note) -> tuple[Any, ...]:
@@ -106,3 +106,8 @@ def tags_of(note: Note) -> dict[str, None]:
 def count_current(items: Iterable[Observation]) -> int:
     """Count the observations that are not superseded."""
     return sum(not item.superseded for item in items)
+
+
+def observation_unit(number: int, item: Observation) -> tuple[int, int, str]:
+    """Give the unit by which an observation is found."""
+    return number, SUPERSEDED if item.superseded else OBSERVATION, padded(item.text)

@@ -1,8 +1,8 @@
 """One snapshot of the index, with all that can be asked of it."""
 
-from vault_mcp.storage.index.graph import Graph
 from vault_mcp.storage.index.lookup import Lookup
+from vault_mcp.storage.index.search import Search
 
 
-class Reader(Lookup, Graph):
+class Reader(Lookup, Search):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""

@@ -145,3 +145,43 @@ class CommitRow:
     tool: str = ""
     session: str = ""
     subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place in a note that a search hit; `rank` counts from 1 over all hits of a page of results.
+
+    `text` is as it stands in the note: the name, the observation, the passage or the value.
+    """
+
+    rank: int
+    score: float
+    kind: UnitKind
+    text: str
+    observation: ObservationRow | None = None
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A note that a search found. `hits` are its best ones, `more` says how many were left out."""
+
+    note: NoteRow
+    score: float
+    hits: tuple[Hit, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """One page of a search.
+
+    `total` counts the notes that match. When a term is so common that not all could be looked at, `exact` is
+    false, `total` is an estimate, and only the `ranked` best candidates can be paged through.
+    """
+
+    found: tuple[Found, ...]
+    total: int
+    exact: bool
+    ranked: int
+    cursor: str | None

@@ -19,7 +19,7 @@ SHIFT = 24
 MOST_ROWS = (1 << SHIFT) - 1
 """Rows that one note may have of each table."""
 
-NAME, OBSERVATION, PASSAGE, VALUE = range(4)
+NAME, OBSERVATION, SUPERSEDED, PASSAGE, VALUE = range(5)
 """`units.role`: what of a note a search hits."""
 
 GIT_ADDED, GIT_EDITED = 1, 2
