@@ -196,6 +196,11 @@ class Vault:
             )
         except IndexDamaged:
             self._follower.rebuild()
+        except Exception:
+            # The commit stands, and the caller is to hear so; the next look brings the index in step.
+            log.exception("the index could not take in commit %s", done.sha)
+            self._signature = None
+            return
         self._signature = self.repository.head_signature()
 
     def committed(self, receipt: Receipt) -> None:

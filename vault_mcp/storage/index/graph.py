@@ -146,6 +146,10 @@ class Graph(Snapshot):
         foreign = (row for row in self._incoming(wanted) if row.from_note not in inside)
         return list(itertools.islice(itertools.chain(self._outgoing(wanted), foreign), most))
 
+    def all_relations(self) -> Iterator[RelationRow]:
+        """Give every relation that does not stand in an archived note."""
+        yield from self._resolved(f"{_RELATION} WHERE NOT n.archived ORDER BY r.id")
+
     def dangling(self, most: int = 1000) -> list[RelationRow]:
         """Give relations whose link means no file, for `doctor`."""
         # A link without a folder means some file as soon as one has its stem; one with a folder may still

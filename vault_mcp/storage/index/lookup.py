@@ -96,6 +96,11 @@ class Lookup(Snapshot):
         row = self._one(f"{NOTE} WHERE f.path = ?", (storable(path),))
         return note_row(row) if row else None
 
+    def note_by_id(self, note: int) -> NoteRow | None:
+        """Give the note of a number that this snapshot told."""
+        row = self._one(f"{NOTE} WHERE f.id = ?", (note,))
+        return note_row(row) if row else None
+
     def notes_named(
         self, name: str, *, kinds: Iterable[str] = KINDS, archived: bool = False
     ) -> list[NoteRow]:

@@ -1,6 +1,9 @@
 """The shapes that graph tools take and give, each described once."""
 
+from collections.abc import Callable
+
 from vault_mcp.tools import schema as s
+from vault_mcp.tools.tool import Hints, Result, Tool
 
 ENTITY_NAME = s.text("Exact name of the entity.")
 IF_VERSION = s.text(
@@ -56,3 +59,27 @@ PAGE = {
     "next_cursor": s.text("Pass it as cursor for the next page; absent on the last.", optional=True),
     "left_out": s.text("What this page leaves out, in words.", optional=True),
 }
+
+
+def graph_tool(
+    name: str,
+    title: str,
+    description: str,
+    inputs: s.Record,
+    result: s.Record,
+    hints: Hints,
+    run: Callable[..., Result],
+    core: bool = False,
+) -> Tool:
+    """Give one entry of the graph family; the description's line breaks are only the source's."""
+    return Tool(
+        name=name,
+        title=title,
+        family="graph",
+        description=" ".join(description.split()),
+        inputs=inputs,
+        result=result,
+        hints=hints,
+        run=run,
+        in_core=core,
+    )
