@@ -3,7 +3,7 @@
 The index tokenizer (SQLite FTS5 ``unicode61``) knows words only where a space or a change of category
 ends them. Here everything it cannot see is made visible to it first: words inside unspaced scripts,
 parts of identifiers, letters behind accents, emoji, ``C++``. The words come out folded and ready to be
-joined with spaces, so that the tokenizer has nothing left to decide but the English stem.
+joined with spaces, English words as their stems, so that the tokenizer has nothing left to decide.
 
 Unspaced scripts are cut into overlapping n-grams as in Nie et al., "On the use of words and n-grams for
 Chinese information retrieval" (IRAL 2000): pairs for Han, kana and hangul, triples for Thai, Lao, Khmer and
@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
+
+from vault_mcp.notes.stem import stem
 
 _HAN = r"\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HAN += r"\u3400-\u4dbf\u4e00-\u9fff"
@@ -93,13 +96,7 @@ def words(text: str) -> list[str]:
 
     An identifier gives its parts and its whole, a run of an unspaced script its n-grams and characters.
     """
-    found: list[str] = []
-    for chunk in _chunks(text):
-        if chunk.islower() and chunk.isascii() and chunk.isalpha():
-            found.append(chunk)
-        else:
-            found.extend(_forms(chunk)[0])
-    return found
+    return [form for chunk in _chunks(text) for form in _forms(chunk)[0]]
 
 
 def terms(query: str) -> list[str]:
@@ -113,7 +110,7 @@ def terms(query: str) -> list[str]:
         if len(asked) > 4 * MAX_TERMS:
             break
     telling = [term for term in asked if term not in STOP_WORDS]
-    return (telling or list(asked))[:MAX_TERMS]
+    return list(dict.fromkeys(map(stem, telling or asked)))[:MAX_TERMS]
 
 
 def _chunks(text: str) -> list[str]:
@@ -128,15 +125,24 @@ def _forms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _new_forms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Forms of one chunk: (to be indexed, to be asked for)."""
+    """Forms of one chunk: the stems to be indexed, and the whole words to be asked for."""
+    indexed, asked = _whole_forms(chunk)
+    # A mark without a letter folds to nothing.
+    return tuple(stem(form) for form in indexed if form), tuple(form for form in asked if form)
+
+
+_known_forms = lru_cache(maxsize=1 << 15)(_new_forms)
+
+
+def _whole_forms(chunk: str) -> tuple[Sequence[str], Sequence[str]]:
     if not (chunk[0].isalnum() or chunk[0] == "_" or unicodedata.category(chunk[0])[0] == "M"):
         return _emoji(chunk)
     if chunk[-1] in "+#":
-        stem = chunk.rstrip("+#")
-        if len(stem) <= 2 and stem.isalpha():
-            sign = fold(stem) + chunk[len(stem) :].replace("+", "plus").replace("#", "sharp")
-            return (sign, fold(stem)), (sign,)
-        chunk = stem
+        name = chunk.rstrip("+#")
+        if len(name) <= 2 and name.isalpha():
+            signed = fold(name) + chunk[len(name) :].replace("+", "plus").replace("#", "sharp")
+            return (signed, fold(name)), (signed,)
+        chunk = name
     if chunk[0].isdigit() and re.fullmatch(_GROUPED, chunk):
         parts = re.split(r"\D", chunk)
         return (*parts, "".join(parts)), ("".join(parts),)
@@ -147,15 +153,10 @@ def _new_forms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         _add_piece(piece, indexed, asked)
     if len(pieces) == 2 and len(pieces[0]) <= 2 and pieces[0].isalpha():  # e-mail, wi-fi, T-shirt
         indexed.append(fold("".join(pieces)))
-    return tuple(filter(None, indexed)), tuple(
-        filter(None, asked)
-    )  # a mark without a letter folds to nothing
+    return indexed, asked
 
 
-_known_forms = lru_cache(maxsize=1 << 15)(_new_forms)
-
-
-def _emoji(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _emoji(chunk: str) -> tuple[Sequence[str], Sequence[str]]:
     if "\U0001f3fb" <= chunk <= "\U0001f3ff":  # a skin tone says how, not what
         return (), ()
     name = "emoji" + "".join(f"{ord(sign):x}" for sign in chunk)
