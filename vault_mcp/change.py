@@ -299,6 +299,8 @@ class Change:
                 if not by and fact.stamp is not None:
                     by = fact.stamp.edited_by or fact.stamp.agent
                     at = fact.stamp.edited_at or fact.stamp.added_at
+                elif not by and fact.kind in ("observation", "relation"):
+                    by, by_hand = self.vault.person.name, True
                 yield Replaced(fact.text, by, at, self._whose(by, by_hand))
 
     def _whose(self, by: str, by_hand: bool) -> Whose:
