@@ -2,9 +2,9 @@
 
     python benchmarks/startup.py [RUNS] [--notes N | --vault DIR] [--door]
 
-Run it on a quiet machine. Each round starts every server once, one after the other, so that a busy moment hits
-all of them alike; medians are shown, and ratios to the bare server's. A process is measured from its start to
-the reply to `initialize`, to the reply to `tools/list` and to the reply of its first tool call.
+Run it on a quiet machine. Each round starts every server once, one after the other, so that a busy moment
+hits all of them alike; medians are shown, and ratios to the bare server's. A process is measured from its
+start to the reply to `initialize`, to the reply to `tools/list` and to the reply of its first tool call.
 """
 
 from __future__ import annotations
