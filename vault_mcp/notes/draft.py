@@ -90,7 +90,7 @@ class Draft:
             end = section_end(layout, observations)
         elif superseded:
             end = superseded.line
-        return last_words(layout, layout.first, end)
+        return last_words(layout, 0, end)
 
     def _new_lines(self, after: int) -> list[str]:
         added = self._added.get(after)

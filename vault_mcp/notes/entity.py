@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from vault_mcp.errors import AlreadyThere, BadArgument, NoteUnreadable, NotFound
-from vault_mcp.notes import frontmatter
+from vault_mcp.notes import frontmatter, memory
 from vault_mcp.notes.draft import Draft
 from vault_mcp.notes.line import (
     Pair,
@@ -24,7 +24,7 @@ from vault_mcp.notes.line import (
     parse_relation,
     relation_line,
 )
-from vault_mcp.notes.note import Relation, kind_of
+from vault_mcp.notes.note import Kind, Relation, kind_of, lists_start
 from vault_mcp.notes.sections import FactLine, Section, fact_lines, scan
 
 SHOWN_LENGTH = 80
@@ -241,14 +241,17 @@ class _Edit:
             raise NoteUnreadable(
                 f"The properties of this note cannot be read: {front.problem}. Repair them first."
             )
-        self._body_start = front.body_start
-        self._entity = kind_of(front.properties) == "entity"
-        if of_entity and not self._entity:
+        kind = kind_of(front.properties)
+        if of_entity and kind != "entity":
             raise BadArgument("This note is no entity: it has no property 'entity'.")
-        self._layout = scan(text, front.body_start)
+        if kind == "key":
+            raise BadArgument("This note keeps a key's value and has no relations.")
+        self._kind: Kind = kind
+        self._memory = memory.memory_text(text) if kind == "memory" else None
+        self._layout = scan(text, lists_start(text, front, kind))
         if self._layout.conflicts:
             raise NoteUnreadable("This note holds the marks of a merge that is not settled. Settle it first.")
-        self.facts = fact_lines(self._layout, entity=self._entity)
+        self.facts = fact_lines(self._layout, entity=kind == "entity")
         self._draft = Draft(self._layout)
         self._expected = Counter(map(_says, self.facts))
 
@@ -299,8 +302,9 @@ class _Edit:
     def text(self) -> str:
         """Return the edited note, read back: it has to say what was asked, and all else as before."""
         text = self._draft.text()
-        layout = scan(text, self._body_start)
-        if Counter(map(_says, fact_lines(layout, entity=self._entity))) == +self._expected:
+        layout = scan(text, lists_start(text, frontmatter.split(text), self._kind))
+        said = Counter(map(_says, fact_lines(layout, entity=self._kind == "entity")))
+        if said == +self._expected and (self._memory is None or memory.memory_text(text) == self._memory):
             return text
         if self._layout.open_fence is None:
             raise NoteUnreadable(

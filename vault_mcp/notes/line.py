@@ -78,13 +78,15 @@ class Pair:
 
 _CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]"
 _TOKEN = r"<br>|&#[0-9]{1,7};"
-_DECODE = re.compile(rf"(\\*)({_TOKEN})")
+# Backslashes are only looked at from the first of their row, and never given back: long rows cost no time.
+_SLASHES = r"(?<!\\)(\\*+)"
+_DECODE = re.compile(rf"{_SLASHES}({_TOKEN})")
 
 
 @cache
 def _unsafe(also: str) -> re.Pattern[str]:
     more = f"|{also}" if also else ""
-    return re.compile(rf"(\\*)({_TOKEN}|{_CONTROLS}|(?<=%)%{more})")
+    return re.compile(rf"{_SLASHES}({_TOKEN}|{_CONTROLS}|(?<=%)%{more})")
 
 
 def _encoded(match: re.Match[str]) -> str:

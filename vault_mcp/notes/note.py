@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from vault_mcp.notes import frontmatter
+from vault_mcp.notes import frontmatter, keyed, memory
 from vault_mcp.notes.line import Pair, Stamp, older
 from vault_mcp.notes.links import Link, find_links
 from vault_mcp.notes.passages import Passage, cut
@@ -85,7 +85,7 @@ class Note:
         properties: The whole front matter.
         observations: Current and superseded facts, each text once. Only entities have them.
         relations: Lines under ``## Relations``, each once. Keys have none.
-        links: Every wikilink of the note, those of its properties and relation lines among them.
+        links: Every link to another file, those of properties and relation lines among them. Keys have none.
         passages: The prose: what is neither observation nor relation. A memory's text, a key's value.
         value: A memory's text or a key's value, exactly; None for the other kinds.
         id: A memory's number.
@@ -119,24 +119,28 @@ class Note:
 def read_note(path: str, text: str) -> Note:
     """Return the note that a text holds. Nothing in the text makes this raise: see `Note.problems`."""
     front = frontmatter.split(text)
-    kind = kind_of(front.properties)
+    properties, kind = front.properties, kind_of(front.properties)
     layout = scan(text, front.body_start)
-    lines = [] if kind == "key" else fact_lines(layout, entity=kind == "entity")
-    skipped = {*layout.conflicts, *(fact.line for fact in lines)}
+    lists = scan(text, lists_start(text, front, kind)) if kind == "memory" else layout
+    lines = [] if kind == "key" else fact_lines(lists, entity=kind == "entity")
     return Note(
         path=path,
         kind=kind,
-        name=_name(path, kind, front.properties),
-        type=_text(front.properties.get(kind)) if kind in ("entity", "memory") else "",
-        created=_text(front.properties.get("created")),
-        agent=_text(front.properties.get("agent")),
-        tags=_tags(front.properties.get("tags")),
-        aliases=_texts(front.properties.get("aliases")),
-        properties=front.properties,
+        name=_name(path, kind, properties),
+        type=_text(properties[kind]) if kind in ("entity", "memory") else "",
+        created=_text(properties.get("created")),
+        agent=_text(properties.get("agent")),
+        tags=_tags(properties.get("tags")),
+        aliases=_texts(properties.get("aliases")),
+        properties=properties,
         observations=_observations(lines),
         relations=_relations(lines),
-        links=tuple(find_links(text)),
-        passages=tuple(cut(layout.lines, layout.first, layout.headings, skipped)),
+        links=() if kind == "key" else tuple(find_links(text)),
+        passages=_passages(kind, layout, lists, lines),
+        value=_value(text, front, kind),
+        id=_number(properties.get("id")) if kind == "memory" else None,
+        importance=_number(properties.get("importance")) if kind == "memory" else None,
+        session=_text(properties.get("session")) if kind == "memory" else "",
         inline_tags=() if kind == "key" else _inline_tags(text, layout),
         problems=_problems(front, kind, layout),
     )
@@ -188,6 +192,10 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, list):
         return tuple(text for text in map(_text, value) if text)
@@ -215,6 +223,38 @@ def _problems(front: frontmatter.FrontMatter, kind: Kind, layout: Layout) -> tup
 
 
 # --- the body --------------------------------------------------------------------------------------
+
+
+def lists_start(text: str, front: frontmatter.FrontMatter, kind: Kind) -> int:
+    """Return the offset from which lines are read as facts: none are in a memory's text."""
+    if kind != "memory":
+        return front.body_start
+    start = memory.relations_start(_bare(text, front))
+    return len(text) if start is None else front.body_start + start - 1
+
+
+def _bare(text: str, front: frontmatter.FrontMatter) -> str:
+    # A blank line in its place keeps a rule at the start of the body from being read as front matter, and
+    # spares the memory and key readers the YAML that has been read already.
+    return "\n" + text[front.body_start :]
+
+
+def _value(text: str, front: frontmatter.FrontMatter, kind: Kind) -> str | None:
+    if kind == "memory":
+        return memory.memory_text(_bare(text, front))
+    return keyed.read_value(_bare(text, front)) if kind == "key" else None
+
+
+def _passages(kind: Kind, layout: Layout, lists: Layout, facts: Iterable[FactLine]) -> tuple[Passage, ...]:
+    skipped = {*layout.conflicts, *(fact.line for fact in facts)}
+    if kind == "key":
+        skipped.update(number for start, end in layout.fences for number in (start, end - 1))
+        return tuple(cut(layout.lines, layout.first, (), skipped))
+    if lists is layout:
+        return tuple(cut(layout.lines, layout.first, layout.headings, skipped))
+    above = [heading for heading in layout.headings if heading.line < lists.first]
+    text = cut(layout.lines[: lists.first], layout.first, above, skipped)
+    return (*text, *cut(lists.lines, lists.first, lists.headings, skipped))
 
 
 def _observations(lines: Iterable[FactLine]) -> tuple[Observation, ...]:
@@ -246,9 +286,9 @@ def _relations(lines: Iterable[FactLine]) -> tuple[Relation, ...]:
     return tuple(found.values())
 
 
-# Obsidian help, "Tags": letters, digits, _ - /, other signs of Unicode; not only digits; behind white space.
+# Obsidian help, "Tags": letters, digits, _ - / and other signs, not digits alone; behind white space.
 _TAG = re.compile("(?<!\\S)#([\\w/\\-\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+)")
-_UNTAGGED = re.compile(r"`+[^`]*`+|%%.*?%%|<!--.*?-->|\[\[.*?\]\]|\]\(\S*\)")
+_UNTAGGED = re.compile(r"`+[^`]*`+|%%.{0,999}?%%|<!--.{0,999}?-->|\[\[.{0,299}?\]\]|\]\(\S{0,999}\)")
 
 
 def _inline_tags(text: str, layout: Layout) -> tuple[str, ...]:
