@@ -177,6 +177,27 @@ def test_relations_are_added_to_plain_notes_too(before: str, after: str) -> None
     assert relate(before, ("s", "Y")) == after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- a\r\n- b\r\n", f"- a\r\n- b\r\n- c {TAIL}\r\n"),
+        ("- a\r\n- b\n\r\nx\r\n", f"- a\r\n- b\n- c {TAIL}\n\r\nx\r\n"),
+        ("- a\n- b\r\n\nx\n", f"- a\n- b\r\n- c {TAIL}\r\n\nx\n"),
+        ("- a", f"- a\n- c {TAIL}\n"),
+        ("- a\r\n- b", f"- a\r\n- b\r\n- c {TAIL}\r\n"),
+        ("- a\n\nx", f"- a\n- c {TAIL}\n\nx"),
+    ],
+)
+def test_a_new_line_ends_like_its_neighbour(before: str, after: str) -> None:
+    assert add(HEAD + before, "c") == HEAD + after
+
+
+def test_a_last_line_without_a_newline_can_be_edited_and_removed() -> None:
+    assert entity.edit_observation(f"{HEAD}- a\r\n- b", "b", "c", at=LATER, by="c") == f"{HEAD}- a\r\n- c"
+    assert entity.edit_observation(f"{HEAD}- a\r\n- b", "a", "c", at=LATER, by="c") == f"{HEAD}- c\r\n- b"
+    assert entity.remove_observations(f"{HEAD}- a\n- b", {"b"}) == f"{HEAD}- a\n"
+
+
 def test_front_matter_without_a_newline_behind_it_gets_one() -> None:
     assert add("---\nentity: t\n---", "c") == f"{HEAD}\n## Observations\n\n- c {TAIL}\n"
 
@@ -260,6 +281,15 @@ def test_an_edit_of_a_repeated_fact_leaves_one_line() -> None:
     assert entity.edit_observation(text, "old", "new", at=LATER, by="c") == (
         f"{HEAD}- new %%+{AT} claude ~{LATER} c%%\n- x\n"
     )
+
+
+def test_a_fact_that_a_merge_left_among_relations_goes_back_when_it_is_edited() -> None:
+    text = f"{HEAD}## Observations\n- a\n\n## Relations\n- lost {TAIL}\n- r [[X]]\n"
+
+    text = entity.edit_observation(text, "lost", "met [[Y]]", at=LATER, by="c")
+
+    assert holding(text) == ["a", "met [[Y]]"]
+    assert related(text) == [("r", "X")]
 
 
 def test_edits_that_make_no_sense_are_refused() -> None:

@@ -262,6 +262,14 @@ def test_a_line_full_of_broken_stamps_is_read_in_no_time() -> None:
     assert parse_bullet(body).stamp is None
 
 
+@pytest.mark.parametrize("sign", ["\\", "%", "[", "<br>", "&#", " ^a", "`", "::", '"', " "])
+def test_long_rows_of_signs_take_no_time(sign: str) -> None:
+    text = sign * 50_000
+
+    assert read(observation_line(text, STAMP)).text == text
+    assert parse_relation(read(relation_line(text, "[[X]]", STAMP))) == Pair(text, "X", None)
+
+
 # --- relations -------------------------------------------------------------------------------------
 
 

@@ -106,7 +106,12 @@ def edit_observation(text: str, old: str, new: str, *, at: str, by: str, stamp: 
     edited = known or stamp
     if edited:
         edited = replace(edited, edited_at=at, edited_by=by)
-    edit.replace(first, observation_line(new, edited, stamp_task=known is not None))
+    line = observation_line(new, edited, stamp_task=known is not None)
+    if first.section == "relations":  # a merge left it there, where its new words might read as a relation
+        edit.remove([first])
+        edit.add("observations", [line], first.bullet.block_id)
+    else:
+        edit.replace(first, line)
     edit.remove(repeats)
     return edit.text()
 
@@ -308,7 +313,7 @@ class _Edit:
             return text
         if self._layout.open_fence is None:
             raise NoteUnreadable(
-                "This note's Markdown would hide the new line. Edit the note as a file instead."
+                "This edit would change how other lines of the note are read. Edit the note as a file instead."
             )
         line = self._layout.open_fence + 1
         raise NoteUnreadable(
