@@ -313,7 +313,7 @@ class _Edit:
             return text
         if self._layout.open_fence is None:
             raise NoteUnreadable(
-                "This edit would change how other lines of the note are read. Edit the note as a file instead."
+                "This edit would change how other lines of the note are read. Edit it as a file instead."
             )
         line = self._layout.open_fence + 1
         raise NoteUnreadable(
