@@ -5,6 +5,7 @@ alias that holds itself, aliases that multiply, nesting without end, keys that a
 fit for strict JSON.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,6 +25,7 @@ DEPTH: Final = 50
 EXPANSION: Final = 10_000
 """How many values all aliases together may stand for; a text counts one more for 64 characters."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML without libyaml makes them of "\\ud800"
 _TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
 
 
@@ -109,17 +111,17 @@ class _Reader:
         seen: set[str] = set()
         while not isinstance(event := self.next(), yaml.MappingEndEvent):
             key_start = event.start_mark.index
-            key = self.key(event, seen)
+            key = self.key(event, seen, 1)
             key_end = self.end
             event = self.next()
             start, items = event.start_mark.index, list[tuple[int, int]]()
             value = self.value(event, 1, items)
             yield Entry(key, key_start, key_end, value, start, self.end, _style(event), items)
 
-    def key(self, event: Any, seen: set[str]) -> str:
+    def key(self, event: Any, seen: set[str], depth: int) -> str:
         """A key as it is written, whatever type YAML gives it."""
         start = event.start_mark.index
-        value = self.value(event, 1)
+        value = self.value(event, depth)
         if isinstance(event, yaml.ScalarEvent):
             key = str(event.value)
         else:
@@ -142,6 +144,8 @@ class _Reader:
         self.weight += weight
         typed = event.implicit[0] or (event.tag in _TYPED and not event.style)
         value: object = plain_value(event.value) if typed else event.value
+        if not event.value.isascii() and _SURROGATE.search(event.value):
+            raise UnreadableError("front matter is not valid Unicode")
         if event.anchor:
             self.anchors[event.anchor] = value, weight
         return value
@@ -188,7 +192,7 @@ class _Reader:
         values: dict[str, object] = {}
         seen: set[str] = set()
         while not isinstance(event := self.next(), yaml.MappingEndEvent):
-            key = self.key(event, seen)
+            key = self.key(event, seen, depth + 1)
             values[key] = self.value(self.next(), depth + 1)
         self.close(event)
         return values

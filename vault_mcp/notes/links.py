@@ -56,6 +56,7 @@ _SIGN = re.compile(r"[\[`~%<\\]")
 _RUN = re.compile(r"`+|~+")
 _FENCE_PREFIX = re.compile(r"(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*\Z")
 _COMMENT_PREFIX = re.compile(r"[ \t>]*\Z")
+_COMMENT_SIGN = re.compile(r"%%\+[^\n]*?%%|%%")  # a line's stamp closes nothing
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _FRONT = re.compile("\ufeff?---[ \t]*\r?\n")
 _FRONT_END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -126,12 +127,16 @@ def _after_code(text: str, start: int) -> int:
 
 
 def _after_comment(text: str, start: int) -> int:
-    """Where the comment is over that may begin here: a block may span lines and, unclosed, hide the rest."""
+    """Where the comment is over that may begin here: one at the start of a line may span lines."""
     if not text.startswith("%%", start):
         return start + 1
+    block = _COMMENT_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start)
+    if block and not text.startswith("%%+", start):
+        ends = (
+            sign.end() for sign in _COMMENT_SIGN.finditer(text, start + 2) if sign.end() - sign.start() == 2
+        )
+        return next(ends, start + 2)
     end = text.find("%%", start + 2)
-    if _COMMENT_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start):
-        return end + 2 if end >= 0 else len(text)
     return end + 2 if end >= 0 and text.find("\n", start, end) < 0 else start + 2
 
 

@@ -52,7 +52,7 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 # Where a YAML 1.2 writer needs quotes, in block context: the rule of npm `yaml` 2.7.0, which Obsidian ships
 # (src/stringify/stringifyString.ts, plainString), so that its own rewriting changes nothing.
 _NEEDS_QUOTES = re.compile(r"^[ ,\[\]{}#&*!|>'\"%@`]|^[?-]$|^[?-] |: | #|[ :]$")
-_NEEDS_QUOTES_IN_FLOW = re.compile(r"[\[\]{},]|^[?:-]|:$")
+_NEEDS_QUOTES_IN_FLOW = re.compile(r"[\[\]{},?:]|^-")  # PyYAML takes ? and : for signs wherever they stand
 # yaml.org/type: bool, null, merge, value; then all that may be an int, float or timestamp in either version.
 _WORDS = re.compile(r"(?i)(?:y|yes|n|no|on|off|true|false|null|~|<<|=)")
 _NUMBERLIKE = re.compile(
