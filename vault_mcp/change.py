@@ -365,8 +365,8 @@ def same_file(root: str, old: str, new: str) -> bool:
 
 def _moved(told: Mapping[str, Difference]) -> set[tuple[str, str]]:
     """Give the facts that left one note of the change and came into another."""
-    come = {(f.kind, f.text) for d in told.values() for f in d.added}
-    return come & {(f.kind, f.text) for d in told.values() for f in d.removed}
+    come: set[tuple[str, str]] = {(f.kind, f.text) for d in told.values() for f in d.added}
+    return {(f.kind, f.text) for d in told.values() for f in d.removed if (f.kind, f.text) in come}
 
 
 def _blob(raw: bytes | None) -> str | None:
