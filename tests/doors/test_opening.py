@@ -88,6 +88,14 @@ def test_a_fault_while_opening_keeps_its_words_from_the_caller(caplog: pytest.Lo
     assert "secret" in caplog.text
 
 
+def test_a_catalog_that_cannot_be_loaded_keeps_its_words_from_the_caller() -> None:
+    def load() -> Catalog:
+        raise SyntaxError("/home/someone/secret.py")
+
+    with pytest.raises(StorageFailed, match="The tools could not be loaded, by a fault"):
+        Opening(load, Folder).catalog()
+
+
 def test_once_closed_no_call_begins_and_the_vault_is_let_go() -> None:
     folder = Folder()
     door = opening(lambda: folder)

@@ -112,7 +112,10 @@ class VaultServer(MCPServer[None]):
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult:
         """Run a tool in a worker thread and give its result, or its error as text."""
-        tool = (await self._catalog()).tool(name)
+        try:
+            tool = (await self._catalog()).tool(name)
+        except VaultError as error:
+            return failed(str(error))
         if tool is None:
             return failed(f"There is no tool named {name!r} here. Ask for the list of tools again.")
         try:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from vault_mcp.errors import StorageFailed, VaultBusy, VaultError
 from vault_mcp.tools.catalog import Catalog
@@ -12,6 +12,9 @@ logger = logging.getLogger(__name__)
 
 CLOSE_WAIT = 2.0
 """Seconds that `close` waits for a vault that is being opened."""
+
+
+Made = TypeVar("Made")
 
 
 class Opened(Protocol):
@@ -49,11 +52,15 @@ class Opening:
             threading.Thread(target=self._prepare, name="opening", daemon=True).start()
 
     def catalog(self) -> Catalog:
-        """Give the catalog, waiting for it where need be."""
+        """Give the catalog, waiting for it where need be.
+
+        Raises:
+            VaultError: it cannot be loaded.
+        """
         if self._catalog is None:
             with self._lock:
                 if self._catalog is None:
-                    self._catalog = self._load_catalog()
+                    self._catalog = _made(self._load_catalog, "The tools could not be loaded")
         return self._catalog
 
     def vault(self) -> Opened:
@@ -90,18 +97,18 @@ class Opening:
             self.vault()
         except VaultError as error:
             logger.error("%s", error)
-        except Exception:
-            logger.exception("The tools could not be loaded.")
 
     def _open(self) -> None:
-        if self._vault is not None or self._closed:
-            return
-        try:
-            self._vault = self._open_vault()
-        except VaultError:
-            raise
-        except Exception:
-            logger.exception("The vault could not be opened.")
-            raise StorageFailed(
-                "The vault could not be opened, by a fault in the server; its log has the details."
-            ) from None
+        if self._vault is None and not self._closed:
+            self._vault = _made(self._open_vault, "The vault could not be opened")
+
+
+def _made(make: Callable[[], Made], failure: str) -> Made:
+    """Make something; what was not foreseen goes to the log, and the caller is told so."""
+    try:
+        return make()
+    except VaultError:
+        raise
+    except Exception:
+        logger.exception("%s.", failure)
+        raise StorageFailed(f"{failure}, by a fault in the server; its log has the details.") from None
