@@ -18,14 +18,16 @@ _UNKNOWN = -1
 class CacheTree:
     """One folder of the index: how many files it holds at any depth, and its tree, when that is known."""
 
-    __slots__ = ("_order", "_written", "count", "inner", "name", "oid")
+    __slots__ = ("_parts", "_places", "_written", "count", "inner", "name", "oid")
 
     def __init__(self, name: bytes, count: int, oid: bytes | None) -> None:
         self.name = name
         self.count = count
         self.oid = oid
         self.inner: dict[bytes, CacheTree] = {}
-        self._order: list[CacheTree] | None = None
+        # What `body` wrote: each inner folder's part, where in the order it stands, and all of it.
+        self._parts: list[bytes] | None = None
+        self._places: dict[bytes, int] = {}
         self._written: bytes | None = None
 
     @classmethod
@@ -58,12 +60,18 @@ class CacheTree:
     def body(self) -> bytes:
         """Write the extension."""
         if self._written is None:
-            if self._order is None:
+            if self._parts is None:
                 # Git's order of sub-folders: shorter names first (subtree_name_cmp in its cache-tree.c).
-                self._order = sorted(self.inner.values(), key=lambda child: (len(child.name), child.name))
-            head = b"%s\0%d %d\n%s" % (self.name, self.count, len(self._order), self.oid or b"")
-            self._written = head + b"".join([child._written or child.body() for child in self._order])
+                inner = sorted(self.inner.values(), key=lambda child: (len(child.name), child.name))
+                self._parts = [child.body() for child in inner]
+                self._places = {child.name: place for place, child in enumerate(inner)}
+            head = b"%s\0%d %d\n%s" % (self.name, self.count, len(self._parts), self.oid or b"")
+            self._written = head + b"".join(self._parts)
         return self._written
+
+    def _changed(self, child: CacheTree) -> None:
+        if self._parts is not None:
+            self._parts[self._places[child.name]] = child.body()
 
     def follow(self, edited: Edited, path: bytes = b"") -> None:
         """Take over the trees of a commit, wherever the index held exactly the trees before it."""
@@ -85,7 +93,7 @@ class CacheTree:
         if after is None:
             if child is not None:
                 del self.inner[name]
-                self._order = None
+                self._parts = None
             return child is not None or before is None
         if child is None:
             # New to the commit, and, as this folder was known, new to the index as well. Otherwise the index
@@ -93,8 +101,9 @@ class CacheTree:
             if not known or before is not None:
                 return False
             child = self.inner[name] = CacheTree(name, 0, None)
-            self._order = None
+            self._parts = None
         child.follow(edited, path)
+        self._changed(child)
         return child.count != _UNKNOWN
 
     def _forget(self) -> None:
@@ -104,8 +113,9 @@ class CacheTree:
 
     def forget(self, path: bytes) -> None:
         """Mark every folder on the way to a path as unknown."""
-        at: CacheTree | None = self
-        for name in [*path.split(b"/")[:-1], b""]:
-            if at is not None:
-                at._forget()
-                at = at.inner.get(name)
+        name, _, rest = path.partition(b"/")
+        child = self.inner.get(name) if rest else None
+        if child is not None:
+            child.forget(rest)
+            self._changed(child)
+        self._forget()

@@ -97,9 +97,19 @@ Extra = Mapping[str, "str | None"]
 _import = threading.Lock()
 
 
-def is_program(key: str) -> str | None:
-    """Give what disarms a setting that names a program (key as Git lists it); None for any other setting."""
-    return next((none for pattern, none in _PROGRAMS.items() if fnmatch.fnmatchcase(key, pattern)), None)
+def disarmed(own: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, str]]:
+    """Give settings that overlay those of a repository which name programs.
+
+    `own` are the keys that the repository sets, each with the values that the user's own files have for it.
+    """
+    overlay: list[tuple[str, str]] = []
+    for key, users in dict(own).items():
+        pattern = next((pattern for pattern in _PROGRAMS if fnmatch.fnmatchcase(key, pattern)), None)
+        if pattern in _MULTIPLE:
+            overlay += [(key, ""), *((key, value) for value in users)]  # an empty one forgets those before
+        elif pattern is not None:
+            overlay.append((key, users[-1] if users else _PROGRAMS[pattern]))
+    return overlay
 
 
 def find_git(root: str, places: Iterable[str] | None = None) -> str:
@@ -161,6 +171,20 @@ class GitProgram:
             kept[f"GIT_CONFIG_VALUE_{number}"] = value
         kept.update(extra or {})
         return {name: value for name, value in kept.items() if value is not None}
+
+    def user_files(self, name: str) -> list[str]:
+        """Give where Git looks for the user's and the system's own `config`, `attributes` or `ignore`."""
+        home = os.environ.get("HOME", "")
+        folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        named = [os.environ[key] for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if key in os.environ]
+        found = [os.path.join(folder, "git", name), *(named if name == "config" else [])]
+        if name == "config":
+            return [*found, os.path.join(home, ".gitconfig"), "/etc/gitconfig"]
+        return [*found, f"/etc/git{name}"]
+
+    def user_path(self, path: str) -> str:
+        """Give a path from the user's settings in full: `~` is the home folder."""
+        return os.path.join(self.root, os.path.expanduser(path))
 
     def start(
         self, *arguments: str, extra: Extra | None = None, network: bool = False

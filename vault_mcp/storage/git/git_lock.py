@@ -13,6 +13,7 @@ import random
 import time
 
 from vault_mcp.errors import VaultBusy
+from vault_mcp.storage.git.objects import write_all
 
 PATIENCE = 5.0
 """Seconds to wait for another Git program. None of its commands waits for us: they fail at once."""
@@ -67,6 +68,10 @@ class GitLock:
             f"Another Git program has held {self._shown}{age}. Wait until it is done; if no Git program is "
             f"running, remove the lock with: rm {self._shown}"
         )
+
+    def write(self, content: bytes) -> None:
+        """Write what the file is to hold."""
+        write_all(self.fd, content)
 
     def publish(self) -> None:
         """Make what was written to `fd` the file itself, which ends the lock."""

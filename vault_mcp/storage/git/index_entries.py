@@ -107,8 +107,11 @@ def parsed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         at = after
 
 
-def packed(path: bytes, mode: int, oid: bytes, found: os.stat_result) -> bytes:
-    """Make an entry from a blob (20 bytes) and from what the disk says of the file."""
+def packed(path: bytes, mode: int, oid: bytes, found: os.stat_result | None) -> bytes:
+    """Make an entry from a blob (20 bytes) and from what the disk says of the file, if that is known."""
+    if found is None:
+        entry = _FIELDS.pack(0, 0, 0, 0, 0, 0, mode, 0, 0, 0, oid, min(len(path), _NAME_LENGTH)) + path
+        return entry + _PADDING[len(entry) % 8]
     entry = (
         _FIELDS.pack(
             found.st_ctime_ns // 10**9 & _LOW,

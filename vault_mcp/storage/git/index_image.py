@@ -91,9 +91,10 @@ class IndexImage:
         self._count = self._extended = 0
         self._extensions: list[tuple[bytes, bytes]] = []
         self._end = b""
-        self._attributes: set[bytes] = set()
+        self._attributes: frozenset[bytes] = frozenset()
         # Files that are no older than the index: what Git calls racily clean. Path -> second of its mtime.
         self._fresh: dict[bytes, int] = {}
+        self._oldest_fresh = second
         self._tree: CacheTree | None = CacheTree.of_nothing()
         if content:
             self._parse(content, second)
@@ -118,7 +119,7 @@ class IndexImage:
     def _read_extensions(self, content: bytes, at: int) -> None:
         if content.find(b".gitattributes\0", 0, at) >= 0:
             names = (name for chunk in self._chunks for name in chunk.names)
-            self._attributes = {name for name in names if _is_attributes(name)}
+            self._attributes = frozenset(name for name in names if _is_attributes(name))
         self._tree = None
         while at < len(content) - 20:
             signature = content[at : at + 4]
@@ -142,6 +143,11 @@ class IndexImage:
         at, there = _place(chunk.names, path)
         return entries.mode_and_oid(chunk.entries[at]) if there else None
 
+    @property
+    def attributes_files(self) -> frozenset[bytes]:
+        """Every `.gitattributes` in the index."""
+        return self._attributes
+
     def has_attributes_file(self, path: bytes) -> bool:
         """Say whether this `.gitattributes` is in the index: Git reads it there when it is not on disk."""
         return path in self._attributes
@@ -151,13 +157,21 @@ class IndexImage:
 
     # -- changing
 
-    def put(self, path: bytes, mode: int, oid: bytes, found: os.stat_result) -> None:
-        """Set the entry of a path to a blob (20 bytes) and to what the disk says of its file."""
+    def put(self, path: bytes, mode: int, oid: bytes, found: os.stat_result | None) -> None:
+        """Set the entry of a path to a blob (20 bytes) and to what the disk says of its file.
+
+        Without that, Git will look inside the file.
+        """
         entry = entries.packed(path, mode, oid, found)
         if not self._replace(path, entry):
             self._drop_in_the_way(path)
             self._insert(path, entry)
-        self._fresh[path] = found.st_mtime_ns // 10**9
+        if found is None:
+            self._fresh.pop(path, None)
+            return
+        mtime = found.st_mtime_ns // 10**9
+        self._fresh[path] = mtime
+        self._oldest_fresh = min(self._oldest_fresh, mtime)
 
     def _replace(self, path: bytes, entry: bytes) -> bool:
         if not self._chunks:
@@ -182,7 +196,7 @@ class IndexImage:
         self._first[number] = chunk.names[0]
         self._count += 1
         if _is_attributes(path):
-            self._attributes.add(path)
+            self._attributes |= {path}
         self._changed(number)
 
     def _drop_in_the_way(self, path: bytes) -> None:
@@ -196,9 +210,9 @@ class IndexImage:
             self._drop(below)
 
     def _drop(self, path: bytes) -> None:
-        if self.get(path) is not None and self._tree is not None:
-            self._tree.forget(path)
-        self.remove(path)
+        if self.get(path) is not None:
+            self.forget_folders(path)
+            self.remove(path)
 
     def _next(self, path: bytes) -> bytes | None:
         """Give the first path that is not before this one."""
@@ -221,7 +235,7 @@ class IndexImage:
         self._extended -= entries.is_extended(chunk.entries[at])
         del chunk.entries[at], chunk.names[at]
         self._count -= 1
-        self._attributes.discard(path)
+        self._attributes -= {path}
         self._changed(number)
 
     def _changed(self, number: int) -> None:
@@ -237,6 +251,11 @@ class IndexImage:
             chunk.join()
         self._first[number] = chunk.names[0]
 
+    def forget_folders(self, path: bytes) -> None:
+        """Say that the trees of the folders on the way to a path are not known."""
+        if self._tree is not None:
+            self._tree.forget(path)
+
     def follow(self, edited: Edited) -> None:
         """Bring the known folders in step with a commit's tree, once its paths are put and removed."""
         if self._tree is not None:
@@ -250,7 +269,11 @@ class IndexImage:
         documentation). So before the index grows older than such an entry the file is compared, and if it
         differs, the entry's size is set to 0 as Git would do. `read` gives a file's bytes and facts.
         """
-        for path in [path for path, mtime in self._fresh.items() if mtime < second]:
+        if second <= self._oldest_fresh:
+            return
+        aged = [path for path, mtime in self._fresh.items() if mtime < second]
+        self._oldest_fresh = second
+        for path in aged:
             del self._fresh[path]
             if not self._chunks:
                 continue

@@ -20,14 +20,19 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One file of a commit: its blobs before and after, and the permission bits it is to have."""
+    """One file of a commit.
+
+    `old` and `raw` name (`blob_id`) the bytes on disk before and after, `new` is the blob in Git: the same as
+    `raw` unless Git converts. `mode` are the permission bits to have, `holder` is where bytes wait
+    (`placing`).
+    """
 
     path: str
     old: str | None
+    raw: str | None
     new: str | None
     mode: int | None
     holder: str
-    """The file beside which its bytes wait, relative to the state folder or to the vault (`placing`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ class Intent:
     parent: str | None
     ref: str
     agent: str
+    email: str
+    committer: str
+    committer_email: str
     tool: str
     at: int
     message: str
@@ -56,6 +64,12 @@ class IntentFile:
         if self._fd < 0:
             self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         return self._fd
+
+    def left(self) -> bool:
+        """Say without opening anything whether there may be a record."""
+        with contextlib.suppress(OSError):
+            return os.stat(self._path).st_size > 0
+        return False
 
     def pending(self) -> bool:
         """Say whether there is a record."""

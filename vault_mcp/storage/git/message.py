@@ -24,7 +24,15 @@ class Ident:
 
     def header(self, at: int) -> bytes:
         """Give the identity as it stands in a header or a reflog, at `at` (seconds since 1970, UTC)."""
-        return b"%s %d +0000" % (_identity(self.name, self.email), max(at, 0))
+        return b"%s %d +0000" % (_identity(self), max(at, 0))
+
+    def clean_name(self) -> str:
+        """Give the name without what would end it early; `git fsck` is silent about the rest."""
+        return re.sub("[<>]", "", one_line(self.name)).strip() or "unknown"
+
+    def clean_email(self) -> str:
+        """Give the address without what would end it early."""
+        return re.sub(r"[<>\s]", "", one_line(self.email))
 
 
 VAULT = Ident("vault-mcp", "vault-mcp@vault-mcp.invalid")
@@ -91,8 +99,5 @@ def _named(key: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _identity(name: str, email: str) -> bytes:
-    """Leave out what would end the name or the address early; `git fsck` is silent about the rest."""
-    name = re.sub("[<>]", "", one_line(name)).strip() or "unknown"
-    email = re.sub(r"[<>\s]", "", one_line(email))
-    return f"{name} <{email}>".encode()
+def _identity(ident: Ident) -> bytes:
+    return f"{ident.clean_name()} <{ident.clean_email()}>".encode()

@@ -34,6 +34,9 @@ _OPEN_FOLDERS = 200
 _YOUNG = 2 * 10**9
 
 HIDDEN_HOLDER = ".vault-mcp-"
+_HOLDER = "file-"
+LEFTOVERS = (_HOLDER, "own-", "next-index")
+"""How the names begin that a killed process may leave in the state folder."""
 
 
 @dataclass(slots=True)
@@ -129,28 +132,40 @@ class Placing:
     # -- before the locks
 
     def prepare(
-        self, path: str, content: bytes | None, seen: FileStat | None, seen_blob: str | None
+        self,
+        path: str,
+        content: bytes | None,
+        seen: FileStat | None,
+        seen_blob: str | None,
+        standing: str | None = None,
     ) -> Placed:
-        """Write the new bytes to a holder; nothing in the vault changes but that missing folders are made."""
+        """Write the new bytes to a holder; nothing in the vault changes but that missing folders are made.
+
+        A `standing` holder is one that a record already names: it gets the bytes all at once, so that at no
+        moment it holds something that could be taken for a person's.
+        """
         above, _, name = path.rpartition("/")
-        file = Placed(above, name, f"file-{len(self.files)}", seen, seen_blob, content)
+        file = Placed(above, name, standing or f"{_HOLDER}{len(self.files)}", seen, seen_blob, content)
         try:
             folder = self.folder(above, make=content is not None)
         except FileNotFoundError:
             raise _stale(path) from None
-        if not self._on_this_device(folder):
+        if standing is None and not self._on_this_device(folder):
             file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
         self.files.append(file)
         if content is not None:
             holder, where = self._holder(file)
+            partial = holder if standing is None else f"{holder}.part"
             mode = 0o666 if seen is None else modes.S_IMODE(seen.mode)
-            fd = self._create(holder, where, mode)
+            fd = self._create(partial, where, mode)
             try:
                 if seen is not None:
                     os.fchmod(fd, mode)
                 write_all(fd, content)
             finally:
                 os.close(fd)
+            if standing is not None:
+                os.replace(partial, holder, src_dir_fd=where, dst_dir_fd=where)
         return file
 
     def _create(self, holder: str, folder: int | None, mode: int) -> int:
@@ -273,6 +288,30 @@ class Placing:
         fd = os.open(name, _READ, dir_fd=folder)
         with open(fd, "rb") as file:
             return blob_id(file.read())
+
+    # -- after a crash
+
+    def held(self, path: str, holder: str) -> bytes | None:
+        """Give the bytes that a holder of a file has; None if there is none."""
+        name, folder = self._holder(Placed(path.rpartition("/")[0], "", holder, None, None, None))
+        try:
+            fd = os.open(name, _READ, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        with open(fd, "rb") as file:
+            return file.read()
+
+    def give_back(self, path: str, holder: str, *, instead: bool) -> None:
+        """Put what a holder has where the file belongs: `instead` of what is there, or where nothing is."""
+        above, _, name = path.rpartition("/")
+        source, where = self._holder(Placed(above, name, holder, None, None, None))
+        move = exchange if instead else move_to_free
+        move(source, where, name, self.folder(above, make=True))
+
+    def drop(self, path: str, holder: str) -> None:
+        """Remove a holder."""
+        name, folder = self._holder(Placed(path.rpartition("/")[0], "", holder, None, None, None))
+        os.unlink(name, dir_fd=folder)
 
     # -- the end
 

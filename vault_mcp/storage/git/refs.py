@@ -8,8 +8,6 @@ import re
 
 from vault_mcp.errors import RepositoryRefused
 
-ZERO = "0" * 40
-
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # What git-check-ref-format(1) forbids, as far as a branch is concerned.
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|[./]\Z", re.ASCII)
@@ -119,6 +117,11 @@ class Refs:
                 os.write(fd, line)
             finally:
                 os.close(fd)
+
+
+def log_line(old: str | None, new: str, who: bytes, reason: bytes) -> bytes:
+    """Give a line of a reflog: gitformat-reflog is `<old> <new> <who> <when>TAB<reason>`."""
+    return b"%s %s %s\t%s\n" % ((old or "0" * len(new)).encode(), new.encode(), who, reason)
 
 
 def _content(path: str) -> str | None:

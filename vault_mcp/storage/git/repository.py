@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal
 
-from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy
+from vault_mcp.errors import StorageFailed, VaultBusy, VaultError
+from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.history import HistoryCommit, read_history
 from vault_mcp.storage.git.index_image import IndexImage
 from vault_mcp.storage.git.intent import IntentFile
 from vault_mcp.storage.git.message import Ident
 from vault_mcp.storage.git.objects import LooseObjects
+from vault_mcp.storage.git.placing import storage_failed
+from vault_mcp.storage.git.probe import Probe, refuse_under_way
 from vault_mcp.storage.git.reader import ObjectReader
+from vault_mcp.storage.git.recovery import recover
 from vault_mcp.storage.git.refs import Refs, is_sha
+from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
-from vault_mcp.storage.git.writer import Workshop, Writer, encoded
+from vault_mcp.storage.git.workshop import Workshop, encoded
+from vault_mcp.storage.git.writer import Writer
 from vault_mcp.storage.lock import WriteLock
 
 STATE = "vault-mcp"
@@ -57,23 +64,30 @@ class Repository:
             refs=Refs(git_dir, common_dir),
             image=IndexImage(f"{git_dir}/index"),
             intents=IntentFile(f"{self._state_dir}/intent"),
-            roots={},
+            probe=Probe(program, git_dir, common_dir, trusted=trusted),
+            git=ThroughGit(program, git_dir, self._state_dir),
         )
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
     def open(cls, root: str, *, trusted: bool = False) -> Repository:
-        """Open the repository whose working tree is the folder `root`.
+        """Open the repository whose working tree is the folder `root`, and finish what a killed process left.
+
+        `trusted` says that the user has allowed the programs that the repository's own configuration names.
 
         Raises:
             RepositoryRefused: there is none, a bare one, one above the folder, somebody else's, or no git.
         """
         root = os.path.realpath(root)
         program = GitProgram(root)
-        git_dir = f"{root}/.git"
-        if not os.path.exists(git_dir):
-            raise RepositoryRefused("no repository")
-        return cls(root, git_dir, git_dir, program, trusted=trusted)
+        git_dir, common_dir = find_repository(root)
+        refuse_other_owner(program, (root, f"{root}/.git", git_dir))
+        repository = cls(root, git_dir, common_dir, program, trusted=trusted)
+        if repository._shop.intents.left():
+            # A merge under way or another server at work is no reason not to open: the next write sees to it.
+            with contextlib.suppress(VaultError), repository.try_writing():
+                pass
+        return repository
 
     @staticmethod
     def create(root: str) -> None:
@@ -97,7 +111,10 @@ class Repository:
 
     def person(self) -> Ident:
         """Give whom a person's own edits are committed as."""
-        return Ident("human", "human@vault-mcp.invalid")
+        config = self._shop.probe.config
+        name = config.text("author.name") or config.text("user.name") or "human"
+        email = config.text("author.email") or config.text("user.email") or "human@vault-mcp.invalid"
+        return Ident(name, email)
 
     # -- writing
 
@@ -118,10 +135,20 @@ class Repository:
         if not self._lock.acquire(timeout):
             return None
         try:
-            return Writer(self._shop)
+            return self._writer()
+        except OSError as error:
+            self._lock.release()
+            raise storage_failed(error, self.root) from error
         except BaseException:
             self._lock.release()
             raise
+
+    def _writer(self) -> Writer:
+        refuse_under_way(self.git_dir)
+        self._shop.probe.look()
+        if self._shop.intents.pending():
+            recover(self._shop, self.is_ancestor)
+        return Writer(self._shop)
 
     def _leave(self) -> None:
         self._lock.release()

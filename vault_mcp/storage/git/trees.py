@@ -18,32 +18,36 @@ FOLDER = b"40000"
 GITLINK = b"160000"
 FILES = (b"100644", b"100755")
 
-_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0[\s\S]{20}")
+_ENTRY = {
+    20: re.compile(rb"([0-7]+) ([^\0]+)\0[\s\S]{20}"),
+    32: re.compile(rb"([0-7]+) ([^\0]+)\0[\s\S]{32}"),
+}
 _CACHED_ENTRIES = 400_000
 
 
 class Tree:
     """One folder: `keys` are what Git sorts by (a folder's name with a slash), `entries` the raw records."""
 
-    __slots__ = ("entries", "keys")
+    __slots__ = ("entries", "keys", "length")
 
-    def __init__(self, keys: list[bytes], entries: list[bytes]) -> None:
+    def __init__(self, keys: list[bytes], entries: list[bytes], length: int = 20) -> None:
         self.keys = keys
         self.entries = entries
+        self.length = length
 
     @classmethod
-    def parse(cls, body: bytes) -> Tree:
-        """Read a tree object's body."""
+    def parse(cls, body: bytes, length: int = 20) -> Tree:
+        """Read a tree object's body; names of objects have so many bytes (32 with SHA-256)."""
         keys, entries = [], []
-        for found in _ENTRY.finditer(body):
+        for found in _ENTRY[length].finditer(body):
             mode, name = found.groups()
             keys.append(name + b"/" if mode == FOLDER else name)
             entries.append(found.group())
-        return cls(keys, entries)
+        return cls(keys, entries, length)
 
     def copy(self) -> Tree:
         """Give a tree that can be changed without changing this one."""
-        return Tree(self.keys[:], self.entries[:])
+        return Tree(self.keys[:], self.entries[:], self.length)
 
     def find(self, name: bytes) -> tuple[bytes, bytes] | None:
         """Give mode and object of the entry with this name."""
@@ -51,7 +55,7 @@ class Tree:
             at = bisect_left(self.keys, key)
             if at < len(self.keys) and self.keys[at] == key:
                 entry = self.entries[at]
-                return entry[: entry.index(b" ")], entry[-20:]
+                return entry[: entry.index(b" ")], entry[-self.length :]
         return None
 
     def put(self, name: bytes, mode: bytes, oid: bytes) -> int:
@@ -75,8 +79,8 @@ class Tree:
     def items(self) -> Iterator[tuple[bytes, bytes, bytes]]:
         """Give mode, name and object of each entry."""
         for entry in self.entries:
-            mode, _, name = entry[:-21].partition(b" ")
-            yield mode, name, entry[-20:]
+            mode, _, name = entry[: -self.length - 1].partition(b" ")
+            yield mode, name, entry[-self.length :]
 
     def body(self) -> bytes:
         """Give the bytes of the tree object."""
@@ -113,7 +117,7 @@ class TreeStore:
             kind, body = self._read(oid.hex())
             if kind != b"tree":
                 raise RepositoryRefused("A folder in the last commit is not a tree object. Run: git fsck")
-            tree = Tree.parse(body)
+            tree = Tree.parse(body, len(oid))
             self._keep(oid, tree)
         return tree
 

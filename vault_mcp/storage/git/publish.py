@@ -1,0 +1,214 @@
+"""One commit, made and published: all of it or nothing.
+
+The order, and what a kill at each point leaves:
+
+1. blobs, trees and the commit as objects, new bytes in holders: nothing that counts;
+2. the intent record: from here on the next writer can finish;
+3. `index.lock` and the branch's lock; HEAD is compared with what the commit was built on;
+4. each file is compared with what the change has seen, and replaced;
+5. the index as it will be, beside the old one; the reflogs; the branch, which is the commit point; the index;
+6. holders and locks go, the record is emptied.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+
+from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage import files
+from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.draft import Draft, Words, Write, make_draft
+from vault_mcp.storage.git.index_entries import UnmergedError
+from vault_mcp.storage.git.index_image import IndexNotPlainError
+from vault_mcp.storage.git.intent import Intent, Step
+from vault_mcp.storage.git.placing import Placing
+from vault_mcp.storage.git.probe import refuse_under_way
+from vault_mcp.storage.git.refs import log_line
+from vault_mcp.storage.git.through_git import UNMERGED
+from vault_mcp.storage.git.workshop import Workshop, encoded
+
+Found = dict[str, os.stat_result | None]
+
+
+class HeadMovedError(Exception):
+    """Somebody else committed since the objects were made: make them again."""
+
+
+class Publication:
+    """One attempt at one commit on a branch."""
+
+    def __init__(
+        self,
+        shop: Workshop,
+        ref: str,
+        head: str | None,
+        *,
+        write_files: bool,
+        holders: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare an attempt; with the `holders` of a record that stands already, that one covers it."""
+        self._shop = shop
+        self._ref = ref
+        self._head = head
+        self._write_files = write_files
+        self._holders = holders
+        self._placing = Placing(shop.root, shop.state_dir)
+        self._index, self._branch = shop.locks(ref)
+        self._index_through_git = False
+        self._image_changed = False
+
+    def run(self, writes: Mapping[str, Write], words: Words) -> tuple[Draft, Found]:
+        """Make the commit; give it with the disk's facts of its files.
+
+        Raises:
+            HeadMovedError: the branch is elsewhere by now; nothing was changed.
+        """
+        shop = self._shop
+        published = False
+        try:
+            draft = make_draft(shop, self._head, writes, words, write_files=self._write_files)
+            self._prepare(draft, writes, words)
+            self._lock()
+            found = self._place(writes)
+            self._make_index(draft, found)
+            self._move_branch(draft, words)
+            published = True
+            self._finish()
+        except BaseException as error:
+            if self._image_changed:
+                shop.image.forget()
+            if published:
+                # It is in history. What is left to do stands in the record, for the next writer.
+                if isinstance(error, OSError):
+                    return draft, found
+                raise
+            self._placing.undo()
+            if self._holders is None:
+                shop.intents.clear()
+            raise
+        finally:
+            self._branch.release()
+            self._index.release()
+            self._placing.close()
+        return draft, found
+
+    def _prepare(self, draft: Draft, writes: Mapping[str, Write], words: Words) -> None:
+        """Lay the new bytes ready and write down what is about to be done."""
+        steps = []
+        for path, write in writes.items():
+            oid = draft.oids[path]
+            new = oid.hex() if oid else None
+            holder = ""
+            if self._write_files:
+                standing = self._holders[path] if self._holders is not None else None
+                holder = self._placing.prepare(
+                    path, write.content, write.seen, write.seen_blob, standing
+                ).holder
+            mode = write.seen.mode & 0o7777 if write.seen else None
+            steps.append(Step(path, write.seen_blob, draft.raws.get(path, new), new, mode, holder))
+        if self._holders is None:
+            self._shop.intents.write(
+                Intent(
+                    commit=draft.sha,
+                    parent=draft.parent,
+                    ref=self._ref,
+                    agent=words.author.name,
+                    email=words.author.email,
+                    committer=words.committer.name,
+                    committer_email=words.committer.email,
+                    tool=words.tool,
+                    at=words.at,
+                    message=words.text.decode(),
+                    write_files=self._write_files,
+                    steps=tuple(steps),
+                )
+            )
+
+    def _lock(self) -> None:
+        shop = self._shop
+        self._index.take()
+        if not shop.probe.rules.through_git:
+            self._branch.take()
+        if shop.refs.head() != (self._ref, self._head):
+            raise HeadMovedError
+        refuse_under_way(shop.git_dir)
+        known = shop.image.attributes_files
+        try:
+            shop.image.load()
+        except IndexNotPlainError:
+            self._index_through_git = True
+        except UnmergedError:
+            raise RepositoryRefused(UNMERGED) from None
+        if shop.image.attributes_files != known:
+            raise HeadMovedError  # the blobs may have to be made otherwise
+        self._index_through_git |= bool(shop.probe.rules.through_git)
+
+    def _place(self, writes: Mapping[str, Write]) -> Found:
+        placing = self._placing
+        if self._write_files:
+            placing.place()
+            return {file.path: file.put for file in placing.files}
+        return {path: placing.look(path, write.seen, write.seen_blob) for path, write in writes.items()}
+
+    def _make_index(self, draft: Draft, found: Found) -> None:
+        if self._index_through_git:
+            self._shop.git.prepare_index(draft.entries())
+            return
+        image = self._shop.image
+        self._image_changed = True
+        for path, oid in draft.oids.items():
+            if oid is None:
+                image.remove(encoded(path))
+        for path, oid in draft.oids.items():
+            stat = found[path]
+            if oid is not None and stat is not None:
+                image.put(encoded(path), int(draft.modes[path], 8), oid, stat)
+        if draft.edited is not None:
+            image.follow(draft.edited)
+        write_image(self._shop, self._index.fd)
+
+    def _move_branch(self, draft: Draft, words: Words) -> None:
+        shop = self._shop
+        if draft.empty:
+            return
+        first = b"" if draft.parent else b" (initial)"
+        reason = b"commit%s: %s" % (first, words.subject)
+        if shop.probe.rules.through_git:
+            shop.git.move(self._ref, draft.sha, draft.parent, reason.decode(), words.committer, words.at)
+            return
+        if draft.parent is None:
+            shop.refs.refuse_in_the_way(self._ref)
+        who = words.committer.header(words.at)
+        shop.refs.log(self._ref, log_line(draft.parent, draft.sha, who, reason), create=shop.probe.rules.logs)
+        self._branch.write(draft.sha.encode() + b"\n")
+        self._branch.publish()
+
+    def _finish(self) -> None:
+        if self._index_through_git:
+            self._shop.git.publish_index()
+            self._shop.image.forget()
+        else:
+            self._index.publish()
+        self._placing.finish()
+        self._shop.intents.clear()
+
+
+def write_image(shop: Workshop, fd: int) -> None:
+    """Write the index image into its lock."""
+    created = os.fstat(fd)
+    second = created.st_mtime_ns // 10**9
+    shop.image.settle(second, partial(_read, shop.root))
+    shop.image.write(fd)
+    written = os.fstat(fd)
+    if written.st_mtime_ns // 10**9 != second:
+        # The entries were checked against the second in which we began: an index that says it is younger
+        # would call files clean that changed since.
+        os.utime(fd, ns=(created.st_atime_ns, created.st_mtime_ns))
+        written = os.fstat(fd)
+    shop.image.written(written)
+
+
+def _read(root: str, path: bytes) -> tuple[bytes, FileStat] | None:
+    return files.read(root, path.decode("utf-8", "surrogateescape"))
