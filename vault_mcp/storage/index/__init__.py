@@ -1,7 +1,9 @@
 """What the vault knows of its notes without reading them: SQLite, derived, made anew at will."""
 
 from vault_mcp.storage.index.database import Index, IndexDamaged
+from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.reader import Reader
+from vault_mcp.storage.index.replay import replay
 from vault_mcp.storage.index.rows import (
     CommitRow,
     Count,
@@ -21,6 +23,7 @@ from vault_mcp.storage.index.writer import IndexWriter
 __all__ = [
     "CommitRow",
     "Count",
+    "FileChange",
     "FileRow",
     "Filter",
     "Findings",
@@ -35,4 +38,5 @@ __all__ = [
     "Reader",
     "RelationRow",
     "Totals",
+    "replay",
 ]

@@ -5,11 +5,11 @@ note of a thousand costs one line's work. Lines are told apart by their text, no
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from vault_mcp.notes.links import stem_key
-from vault_mcp.notes.note import Note, Observation, Relation
+from vault_mcp.notes.note import Note
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.index.arrange import GAP, Kept, arrange
 from vault_mcp.storage.index.note_rows import (
@@ -42,6 +42,10 @@ class CurrentTables:
     def __init__(self, db: sqlite3.Connection, state: State) -> None:
         self._db = db
         self._state = state
+        self._blobs: dict[str, tuple[str | None, str | None]] = {}
+        """What became of each file in this transaction: its blob before and after."""
+        self._undated: set[str] = set()
+        """Notes with lines that Git may have to date."""
 
     # -- files
 
@@ -54,7 +58,8 @@ class CurrentTables:
             stat: As it was when these bytes were read.
             note: What `read_note` gave; None for a file that is no note.
         """
-        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        row = self._db.execute("SELECT id, blob FROM files WHERE path = ?", (path,)).fetchone()
+        self._replaced(path, row[1] if row else None, blob)
         told = (blob, stat.size, stat.mtime_ns, stat.ctime_ns, stat.ino, stat.mode)
         if row is None:
             number = self._insert_file(path, told)
@@ -84,15 +89,19 @@ class CurrentTables:
 
     def remove(self, path: str) -> None:
         """Forget a file that is gone; one the index does not know is no error."""
-        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        row = self._db.execute("SELECT id, blob FROM files WHERE path = ?", (path,)).fetchone()
         if row is None:
             return
-        number = row[0]
+        number, blob = row
+        self._replaced(path, blob, None)
         old = self._db.execute(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE id = ?", (number,)).fetchone()
         if old is not None:
             self._clear(number, old)
         self._db.execute("DELETE FROM files WHERE id = ?", (number,))
         self._state.files -= 1
+
+    def _replaced(self, path: str, old: str | None, new: str | None) -> None:
+        self._blobs[path] = (self._blobs[path][0] if path in self._blobs else old, new)
 
     def _insert_file(self, path: str, told: tuple[object, ...]) -> int:
         cursor = self._db.execute(
@@ -107,6 +116,7 @@ class CurrentTables:
 
     def _insert_note(self, number: int, path: str, note: Note) -> None:
         row = note_row(path, note)
+        self._undated.add(path)
         self._db.execute(
             f"INSERT INTO notes (id, {_NOTE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, *row),
@@ -160,19 +170,17 @@ class CurrentTables:
         if before[0] != named:
             self._drop_units([base])
             self._add_units([(base, NAME, named)])
-        top, observations = self._update_observations(base, end, top, note.observations)
+        top, observations = self._update_observations(base, end, top, note)
         self._update_passages(base, end, top, note)
-        relations = self._update_relations(base, end, note.relations)
+        relations = self._update_relations(base, end, note)
         self._update_keys("links", "stem_key", base, end, links_of(note))
         self._update_keys("tags", "tag", base, end, tags_of(note))
         self._count(old, relations, observations, -1)
         self._count(row, len(note.relations), count_current(note.observations), 1)
 
-    def _update_observations(
-        self, base: int, end: int, top: int, items: Sequence[Observation]
-    ) -> tuple[int, int]:
+    def _update_observations(self, base: int, end: int, top: int, note: Note) -> tuple[int, int]:
         """Give (the highest number in use, how many observations counted before)."""
-        db = self._db
+        db, items = self._db, note.observations
         old = db.execute(
             "SELECT id, position, text, superseded, added_at, agent, edited_at, edited_by, from_git, more"
             " FROM observations WHERE id BETWEEN ? AND ?",
@@ -181,11 +189,8 @@ class CurrentTables:
         kept = arrange([(row[0], row[1], row[2]) for row in old], [item.text for item in items])
         self._drop_lines("observations", kept, units=True)
         known = {row[0]: row[3:] for row in old}
-        changed = [
-            (*observation_row(number, 0, items[index])[3:], number)
-            for index, number in kept.same
-            if differs(known[number], items[index])
-        ]
+        other = [(index, number) for index, number in kept.same if differs(known[number], items[index])]
+        changed = [(*observation_row(number, 0, items[index])[3:], number) for index, number in other]
         if changed:
             db.executemany(
                 "UPDATE observations SET superseded = ?, added_at = ?, agent = ?, edited_at = ?,"
@@ -203,6 +208,8 @@ class CurrentTables:
             units.append(observation_unit(top, items[index]))
         self._add_observations(rows)
         self._add_units(units)
+        if any(items[index].stamp is None for index, _ in (*kept.new, *other)):
+            self._undated.add(note.path)
         return top, sum(not row[3] for row in old)
 
     def _update_passages(self, base: int, end: int, top: int, note: Note) -> None:
@@ -223,9 +230,9 @@ class CurrentTables:
             self._db.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", rows)
             self._add_units(units)
 
-    def _update_relations(self, base: int, end: int, items: Sequence[Relation]) -> int:
+    def _update_relations(self, base: int, end: int, note: Note) -> int:
         """Give how many relations were there before."""
-        db = self._db
+        db, items = self._db, note.relations
         old = db.execute(
             "SELECT id, position, type, target, shown, added_at, agent, edited_at, edited_by, from_git, more"
             " FROM relations WHERE id BETWEEN ? AND ?",
@@ -239,17 +246,18 @@ class CurrentTables:
         )
         self._drop_lines("relations", kept, units=False)
         known = {row[0]: row[5:] for row in old}
-        changed = [
-            (*relation_row(number, 0, items[index])[6:], number)
-            for index, number in kept.same
-            if differs_in_dates(known[number], items[index])
+        other = [
+            (index, number) for index, number in kept.same if differs_in_dates(known[number], items[index])
         ]
+        changed = [(*relation_row(number, 0, items[index])[6:], number) for index, number in other]
         if changed:
             db.executemany(
                 "UPDATE relations SET added_at = ?, agent = ?, edited_at = ?, edited_by = ?, from_git = ?,"
                 " added = ?, edited = ?, more = ? WHERE id = ?",
                 changed,
             )
+        if any(items[index].stamp is None for index, _ in (*kept.new, *other)):
+            self._undated.add(note.path)
         if kept.new:
             top = _top(base, [row[0] for row in old])
             self._add_relations(

@@ -86,3 +86,20 @@ def read_rest(rest: str | None) -> tuple[str, str, str | None, tuple[Source, ...
         return "", "", None, ()
     at, by, replacement, sources = json.loads(rest)
     return at, by, replacement, tuple(Source(entity, text) for entity, text in sources)
+
+
+def written_stamp(stamp: Stamp | None) -> str | None:
+    """Give a whole stamp as JSON, for the history of facts; None for a line without one."""
+    if stamp is None:
+        return None
+    own = [stamp.added_at, stamp.agent, stamp.edited_at, stamp.edited_by]
+    rest = rest_of(stamp)
+    return json.dumps([*own, *json.loads(rest)] if rest else own)
+
+
+def read_stamp(stamp: str | None) -> Stamp | None:
+    """Read a stamp back from `written_stamp`."""
+    if stamp is None:
+        return None
+    added_at, agent, edited_at, edited_by, *rest = json.loads(stamp)
+    return Stamp(added_at, agent, edited_at, edited_by, *read_rest(json.dumps(rest) if rest else None))

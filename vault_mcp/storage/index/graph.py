@@ -19,7 +19,7 @@ from vault_mcp.storage.index.rows import (
     RelationRow,
     Totals,
 )
-from vault_mcp.storage.index.schema import GIT_ADDED, GIT_EDITED, MOST_ROWS, SHIFT
+from vault_mcp.storage.index.schema import BY_TOOL, GIT_ADDED, GIT_EDITED, MOST_ROWS, SHIFT
 
 EVERYTHING = Filter()
 
@@ -224,7 +224,7 @@ def observation_row(row: tuple[Any, ...]) -> ObservationRow:
         edited_by,
         bool(superseded),
         stamped,
-        not stamped or bool(from_git & GIT_EDITED),
+        bool(from_git & (GIT_ADDED | GIT_EDITED)) and not from_git & BY_TOOL,
         *read_rest(rest),
     )
 

@@ -22,8 +22,8 @@ MOST_ROWS = (1 << SHIFT) - 1
 NAME, OBSERVATION, SUPERSEDED, PASSAGE, VALUE = range(5)
 """`units.role`: what of a note a search hits."""
 
-GIT_ADDED, GIT_EDITED = 1, 2
-"""Bits of `from_git`: which of a line's dates are not in its stamp but come from Git."""
+GIT_ADDED, GIT_EDITED, BY_TOOL = 1, 2, 4
+"""Bits of `from_git`: which of a line's dates come from Git and no stamp, and that a tool made the commit."""
 
 _DATES = """
   added_at TEXT, agent TEXT, edited_at TEXT, edited_by TEXT,
@@ -92,19 +92,20 @@ CREATE TABLE commits (
 );
 
 CREATE TABLE places (
-  id INTEGER PRIMARY KEY, line INTEGER NOT NULL, path TEXT NOT NULL, first_seq INTEGER NOT NULL, last_seq
-  INTEGER
+  id INTEGER PRIMARY KEY, lineage INTEGER NOT NULL, path TEXT NOT NULL, first_seq INTEGER NOT NULL,
+  last_seq INTEGER
 );
 CREATE INDEX places_by_path ON places (path, last_seq);
-CREATE INDEX places_by_line ON places (line);
+CREATE INDEX places_by_lineage ON places (lineage);
 
-CREATE TABLE line_commits (line INTEGER NOT NULL, seq INTEGER NOT NULL, blob TEXT, PRIMARY KEY (line, seq))
-WITHOUT ROWID;
+CREATE TABLE lineage_commits (
+  lineage INTEGER NOT NULL, seq INTEGER NOT NULL, blob TEXT, PRIMARY KEY (lineage, seq)
+) WITHOUT ROWID;
 
 CREATE TABLE facts (
-  id INTEGER PRIMARY KEY, line INTEGER NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, text TEXT NOT NULL,
-  stamp TEXT, first_seq INTEGER NOT NULL, last_seq INTEGER, added_seq INTEGER NOT NULL, edit_seq INTEGER,
-  previous INTEGER
+  id INTEGER PRIMARY KEY, lineage INTEGER NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, text TEXT NOT
+  NULL, stamp TEXT, first_seq INTEGER NOT NULL, last_seq INTEGER, added_seq INTEGER NOT NULL, edit_seq
+  INTEGER, previous INTEGER
 );
-CREATE INDEX facts_by_line ON facts (line, key);
+CREATE INDEX facts_by_lineage ON facts (lineage, key);
 """

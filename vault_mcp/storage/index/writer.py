@@ -1,11 +1,22 @@
 """One transaction that changes the index."""
 
 import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from vault_mcp.notes.note import Fact
 from vault_mcp.storage.index import grams
 from vault_mcp.storage.index.current import CurrentTables
+from vault_mcp.storage.index.dating import date_note
+from vault_mcp.storage.index.descent import FileChange
+from vault_mcp.storage.index.history import HistoryTables
 from vault_mcp.storage.index.reader import Reader
+from vault_mcp.storage.index.replay import Read, told
+from vault_mcp.storage.index.rows import CommitRow
 from vault_mcp.storage.index.state import State
+
+if TYPE_CHECKING:
+    from vault_mcp.storage.git.history import HistoryCommit
 
 
 class IndexWriter(CurrentTables):
@@ -13,16 +24,12 @@ class IndexWriter(CurrentTables):
 
     def __init__(self, db: sqlite3.Connection) -> None:
         super().__init__(db, State.read(db))
+        self._history = HistoryTables(db)
 
     @property
     def head(self) -> str | None:
         """The commit that the current tables are in step with."""
         return self._state.head
-
-    @property
-    def history_head(self) -> str | None:
-        """The commit up to which the history tables reach."""
-        return self._state.history_head
 
     def set_head(self, sha: str | None) -> None:
         """Say with which commit the current tables are in step; None: a build is not complete."""
@@ -33,6 +40,52 @@ class IndexWriter(CurrentTables):
         """Read what this transaction has written so far."""
         return Reader(self._db)
 
+    # -- history
+
+    @property
+    def history_head(self) -> str | None:
+        """The commit up to which the history tables reach."""
+        return self._state.history_head
+
+    def append_commit(
+        self, row: CommitRow, changes: Iterable[tuple[str, Sequence[Fact], Sequence[Fact]]]
+    ) -> bool:
+        """Take in a commit just made; False, and nothing is done, when history is behind its parent.
+
+        Args:
+            row: The commit.
+            changes: Its files: path, facts before, facts after. They were given to `put_file` and `remove` in
+                this block, which tells of their blobs.
+        """
+        return self.append_files(row, [self._file_change(*change) for change in changes])
+
+    def append_files(self, row: CommitRow, changes: Sequence[FileChange]) -> bool:
+        """Do as `append_commit` with all that is known of each file."""
+        if row.parent != self._state.history_head:
+            return False
+        self._undated |= self._history.append(row, changes)
+        self._state.history_head = row.sha
+        return True
+
+    def replay(self, commits: Iterable["HistoryCommit"], read: Read) -> bool:
+        """Take in the commits that follow `history_head`, oldest first; False when they do not follow it."""
+        return all(self.append_files(row, changes) for row, changes in told(commits, read))
+
+    def reset_history(self) -> None:
+        """Forget the past, which was rewritten; it has to be replayed from its first commit."""
+        self._history.reset()
+        self._state.history_head = None
+
+    def _file_change(self, path: str, old: Sequence[Fact], new: Sequence[Fact]) -> FileChange:
+        if path in self._blobs:
+            before, after = self._blobs[path]
+        else:
+            row = self._db.execute("SELECT blob FROM files WHERE path = ?", (path,)).fetchone()
+            before = after = row[0] if row else None
+        return FileChange(path, before, after, tuple(old), tuple(new))
+
+    # -- the end
+
     def settle(self) -> None:
         """Move every waiting unit into the trigram index."""
         if self._state.unsettled:
@@ -41,6 +94,9 @@ class IndexWriter(CurrentTables):
 
     def finish(self) -> None:
         """Write down what the block did; called once, by `Index.writing`."""
+        if self._state.history_head is not None:
+            for path in self._undated:
+                date_note(self._db, path)
         if self._state.unsettled >= grams.SETTLE_AT:
             self.settle()
         self._state.write(self._db)

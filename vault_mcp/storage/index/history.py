@@ -1,0 +1,191 @@
+"""Write the history tables: every commit, where each note lay, and when each fact came, changed and went.
+
+A lineage is one note through all of its places: it goes on when the file is moved, or made again at the same
+path. A row of `facts` is one version of a fact, from `first_seq` until before `last_seq`; `previous` is the
+version it came from, `added_seq` the commit that first brought the fact, `edit_seq` the one in which its
+words were changed without its stamp telling so.
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from vault_mcp.notes.note import Fact
+from vault_mcp.storage.index.dates import read_stamp, written, written_stamp
+from vault_mcp.storage.index.descent import (
+    KEEPS_WORDS,
+    Come,
+    Continued,
+    FileChange,
+    Gone,
+    continue_facts,
+    group_of,
+    moved_files,
+    same_edit,
+)
+from vault_mcp.storage.index.rows import CommitRow
+
+_PLACE = "SELECT id, lineage FROM places WHERE path = ? AND last_seq IS NULL"
+
+
+def fact_key(text: str) -> int:
+    """Give the number under which a fact's versions are looked up in its note; another text may share it."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class HistoryTables:
+    """The writing half of the history tables, within one transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._last: tuple[int, int] | None = None
+
+    def append(self, row: CommitRow, changes: Sequence[FileChange]) -> set[str]:
+        """Take in the commit that follows the last one; give the paths whose lines Git may have to date."""
+        seq = self._add_commit(row)
+        moved = moved_files(changes)
+        lineages = {change.path: self._follow(change, moved, seq) for change in changes}
+        gone, come = self._difference(changes, lineages)
+        continued = continue_facts(gone, come, row.tool, self._dated) if come else []
+        self._close([fact.row for fact in gone], seq)
+        undated = self._open(continued, row.tool, seq)
+        undated.update(lineages[path] for path in moved)
+        return {path for path, lineage in lineages.items() if lineage in undated}
+
+    def reset(self) -> None:
+        """Forget the whole past: it was rewritten."""
+        for table in ("commits", "places", "lineage_commits", "facts"):
+            self._db.execute(f"DELETE FROM {table}")
+        self._last = None
+
+    def lineage_of(self, path: str) -> int | None:
+        """Give the lineage of the file at a path."""
+        row = self._db.execute(_PLACE, (path,)).fetchone()
+        return row[1] if row else None
+
+    # -- commits and places
+
+    def _add_commit(self, row: CommitRow) -> int:
+        if self._last is None:
+            found = self._db.execute("SELECT seq, latest FROM commits ORDER BY seq DESC LIMIT 1").fetchone()
+            self._last = found or (0, row.at)
+        seq = self._last[0] + 1
+        latest = max(self._last[1], row.at)
+        self._db.execute(
+            "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (seq, row.sha, row.at, latest, row.author, row.tool, row.session, row.subject),
+        )
+        self._last = (seq, latest)
+        return seq
+
+    def _follow(self, change: FileChange, moved: dict[str, str], seq: int) -> int:
+        """Give a file's lineage, and take down where it lies from now on; 0 for one that was never known."""
+        db = self._db
+        place = db.execute(_PLACE, (change.path,)).fetchone()
+        if change.new_blob is None:
+            if place is None:
+                return 0
+            db.execute("UPDATE places SET last_seq = ? WHERE id = ?", (seq, place[0]))
+        lineage: int = place[1] if place else self._begin(change.path, moved.get(change.path), seq)
+        if change.path not in moved.values():
+            values = (lineage, seq, change.new_blob)
+            db.execute("INSERT OR REPLACE INTO lineage_commits VALUES (?, ?, ?)", values)
+        return lineage
+
+    def _begin(self, path: str, source: str | None, seq: int) -> int:
+        """Let a file begin: as the one that was moved here, the one that lay here before, or a new one."""
+        db = self._db
+        before = db.execute(
+            "SELECT lineage FROM places WHERE path = ? ORDER BY last_seq IS NOT NULL, last_seq DESC LIMIT 1",
+            (source or path,),
+        ).fetchone()
+        if before is not None and source is None:
+            elsewhere = "SELECT 1 FROM places WHERE lineage = ? AND last_seq IS NULL"
+            before = None if db.execute(elsewhere, before).fetchone() else before
+        if before is None:
+            before = db.execute("SELECT 1 + coalesce(max(lineage), 0) FROM places").fetchone()
+        db.execute("INSERT INTO places (lineage, path, first_seq) VALUES (?, ?, ?)", (before[0], path, seq))
+        return int(before[0])
+
+    # -- facts
+
+    def _difference(
+        self, changes: Sequence[FileChange], lineages: dict[str, int]
+    ) -> tuple[list[Gone], list[Come]]:
+        before: dict[tuple[int, str, str], Fact] = {}
+        after: dict[tuple[int, str, str], Fact] = {}
+        for change in changes:
+            lineage = lineages[change.path]
+            before.update(((lineage, fact.kind, fact.text), fact) for fact in change.old)
+            after.update(((lineage, fact.kind, fact.text), fact) for fact in change.new)
+        come = [Come(key[0], fact) for key, fact in after.items() if key not in before or before[key] != fact]
+        gone = [
+            known
+            for key, fact in before.items()
+            if (key not in after or after[key] != fact) and (known := self._known(key[0], fact)) is not None
+        ]
+        return gone, come
+
+    def _known(self, lineage: int, fact: Fact) -> Gone | None:
+        row = self._db.execute(
+            "SELECT id, added_seq, edit_seq FROM facts"
+            " WHERE lineage = ? AND key = ? AND last_seq IS NULL AND kind = ? AND text = ?",
+            (lineage, fact_key(fact.text), fact.kind, fact.text),
+        ).fetchone()
+        return Gone(lineage, fact, *row) if row else None
+
+    def _dated(self, fact: Gone) -> tuple[str, str]:
+        row = self._db.execute("SELECT at, author FROM commits WHERE seq = ?", (fact.added_seq,)).fetchone()
+        return (written(row[0]) or "", row[1]) if row else ("", "")
+
+    def _close(self, rows: Iterable[int], seq: int) -> None:
+        self._db.executemany("UPDATE facts SET last_seq = ? WHERE id = ?", [(seq, row) for row in rows])
+
+    def _open(self, continued: Iterable[Continued], tool: str, seq: int) -> set[int]:
+        """Begin the versions that a commit brought; give the lineages of which Git has to date lines."""
+        rows: list[tuple[Any, ...]] = []
+        undated: set[int] = set()
+        for come, before, edited in continued:
+            added, edit, previous = seq, None, None
+            if before is not None:
+                added, previous = before.added_seq, before.row
+                edit = before.edit_seq if same_edit(before.fact.stamp, come.fact.stamp) else None
+            if edited:
+                edit = seq
+            if tool in KEEPS_WORDS and (before is None or before.fact.text != come.fact.text):
+                added, edit, previous = self._as_it_was(come) or (added, edit, previous)
+            if come.fact.stamp is None or edit is not None:
+                undated.add(come.lineage)
+            rows.append(
+                (
+                    come.lineage,
+                    come.fact.kind,
+                    fact_key(come.fact.text),
+                    come.fact.text,
+                    written_stamp(come.fact.stamp),
+                    seq,
+                    added,
+                    edit,
+                    previous,
+                )
+            )
+        self._db.executemany(
+            "INSERT INTO facts (lineage, kind, key, text, stamp, first_seq, added_seq, edit_seq, previous)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        return undated
+
+    def _as_it_was(self, come: Come) -> tuple[int, int | None, int] | None:
+        """Give (added, edit, row) of the newest version that has gone of a fact which is put back."""
+        rows = self._db.execute(
+            "SELECT added_seq, edit_seq, id, kind, stamp FROM facts"
+            " WHERE lineage = ? AND key = ? AND text = ? AND last_seq IS NOT NULL"
+            " ORDER BY last_seq DESC, id DESC",
+            (come.lineage, fact_key(come.fact.text), come.fact.text),
+        )
+        for added, edit, row, kind, stamp in rows:
+            if group_of(kind) == group_of(come.fact.kind):
+                return added, edit if same_edit(read_stamp(stamp), come.fact.stamp) else None, row
+        return None

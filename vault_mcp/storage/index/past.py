@@ -1,0 +1,128 @@
+"""Read the history tables: who wrote a fact, which commits there were, and when."""
+
+from collections.abc import Iterable
+
+from vault_mcp.storage.index.cursors import read_cursor, write_cursor
+from vault_mcp.storage.index.dates import read_stamp, written
+from vault_mcp.storage.index.dating import BY_PERSON
+from vault_mcp.storage.index.descent import group_of
+from vault_mcp.storage.index.history import fact_key
+from vault_mcp.storage.index.lookup import Snapshot, storable
+from vault_mcp.storage.index.rows import CommitRow, Page
+from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
+
+_COMMIT = "SELECT seq, sha, at, author, tool, session, subject FROM commits c"
+
+# The first-parent chain is numbered without gaps, and `latest` never falls, so the commit of a moment is
+# found by halving: commit times themselves may go back after a pull.
+_HALVING = """
+WITH RECURSIVE span(low, high) AS (
+  SELECT 0, coalesce(max(seq), 0) FROM commits
+  UNION ALL
+  SELECT CASE WHEN before THEN middle ELSE low END, CASE WHEN before THEN high ELSE middle - 1 END
+  FROM (
+    SELECT low, high, (low + high + 1) / 2 AS middle,
+      (SELECT latest <= ? FROM commits WHERE seq = (low + high + 1) / 2) AS before
+    FROM span WHERE low < high
+  )
+)
+SELECT low FROM span WHERE low = high
+"""
+
+
+class Past(Snapshot):
+    """What was there before, as far as the history tables reach."""
+
+    @property
+    def history_head(self) -> str | None:
+        """The commit up to which these answers reach."""
+        sha: str | None = self._one("SELECT history_head FROM state")[0]
+        return sha
+
+    def provenance(
+        self, path: str, facts: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], tuple[str, str, bool]]:
+        """Say who wrote the words that facts of a note have now, when, and whether by hand.
+
+        Args:
+            path: Where the note lies.
+            facts: Kind and text of each, as `notes.note.facts` gives them.
+
+        Returns:
+            (kind, text) -> (who, time as in stamps, whether a person's hand); what is not known is left out.
+        """
+        row = self._one("SELECT lineage FROM places WHERE path = ? AND last_seq IS NULL", (storable(path),))
+        told: dict[tuple[str, str], tuple[str, str, bool]] = {}
+        for kind, text in facts:
+            found = (self._from_history(row[0], kind, text) if row else None) or self._from_stamp(path, text)
+            if found is not None:
+                told[kind, text] = found
+        return told
+
+    def _from_history(self, lineage: int, kind: str, text: str) -> tuple[str, str, bool] | None:
+        rows = self._rows(
+            "SELECT kind, stamp, added_seq, edit_seq FROM facts"
+            " WHERE lineage = ? AND key = ? AND text = ? AND last_seq IS NULL",
+            (lineage, fact_key(text), storable(text)),
+        )
+        for known, stamp, added_seq, edit_seq in rows:
+            if group_of(known) == group_of(kind):
+                written_by = read_stamp(stamp)
+                if written_by is not None and edit_seq is None:
+                    return (
+                        written_by.edited_by or written_by.agent,
+                        written_by.edited_at or written_by.added_at,
+                        False,
+                    )
+                at, author, tool = self._one(
+                    "SELECT at, author, tool FROM commits WHERE seq = ?", (edit_seq or added_seq,)
+                )
+                return author, written(at) or "", tool in BY_PERSON
+        return None
+
+    def _from_stamp(self, path: str, text: str) -> tuple[str, str, bool] | None:
+        row = self._one(
+            "SELECT coalesce(o.edited_by, o.agent), coalesce(o.edited_at, o.added_at) FROM files f"
+            f" JOIN observations o ON o.id BETWEEN f.id << {SHIFT} AND (f.id << {SHIFT}) + {MOST_ROWS}"
+            " WHERE f.path = ? AND o.text = ?",
+            (storable(path), storable(text)),
+        )
+        return (row[0], row[1], False) if row and row[0] and row[1] else None
+
+    # -- commits
+
+    def commit(self, sha: str) -> CommitRow | None:
+        """Give a commit of the first-parent chain by its full hash."""
+        row = self._one(f"{_COMMIT} WHERE sha = ?", (storable(sha),))
+        return self._commit(row) if row else None
+
+    def commit_at(self, at: int) -> CommitRow | None:
+        """Give the last commit that was there at a moment (seconds since 1970); None before the first."""
+        seq = self._one(_HALVING, (at,))
+        row = self._one(f"{_COMMIT} WHERE seq = ?", seq) if seq else None
+        return self._commit(row) if row else None
+
+    def log(self, limit: int, cursor: str | None = None, *, path: str = "") -> Page[CommitRow]:
+        """Give commits, the newest first: all, or those of one note through all the places it lay.
+
+        Raises:
+            BadArgument: the cursor is not one of a log.
+        """
+        below = int(read_cursor(cursor, "log", int)[0]) if cursor else 1 << 62
+        if path:
+            source = (
+                f"{_COMMIT} JOIN lineage_commits l USING (seq) WHERE seq < ? AND l.lineage ="
+                " (SELECT lineage FROM places WHERE path = ?"
+                " ORDER BY last_seq IS NOT NULL, last_seq DESC LIMIT 1)"
+            )
+        else:
+            source = f"{_COMMIT} WHERE seq < ?"
+        values = (below, storable(path)) if path else (below,)
+        rows = self._rows(f"{source} ORDER BY seq DESC LIMIT ?", (*values, limit + 1))
+        following = write_cursor("log", rows[limit - 1][0]) if len(rows) > limit > 0 else None
+        return Page(tuple(self._commit(row) for row in rows[:limit]), following)
+
+    def _commit(self, row: tuple[int, str, int, str, str, str, str]) -> CommitRow:
+        seq, sha, at, author, tool, session, subject = row
+        parent = self._one("SELECT sha FROM commits WHERE seq = ?", (seq - 1,))
+        return CommitRow(sha, parent[0] if parent else None, at, author, tool, session, subject)
