@@ -72,8 +72,7 @@ def find_links(text: str) -> list[Link]:
 def _found(text: str) -> Iterator[tuple[Link, re.Match[str], str | None]]:
     """Each link with its match and the quotes around it in the front matter, None in the body."""
     body = _body_start(text)
-    for match in _WIKILINK.finditer(text, 0, body):
-        quoting = _quoting(match)
+    for match, quoting in _in_properties(text, body):
         if link := _link(match, quoting):
             yield link, match, quoting
     for match in _in_prose(text, body):
@@ -115,11 +114,10 @@ def _after_code(text: str, start: int) -> int:
     run = _RUN.match(text, start)
     assert run is not None  # the caller has seen the sign
     sign, end = run[0], run.end()
-    if len(sign) >= 3 and _FENCE_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start):
-        line_end = text.find("\n", end)
-        if sign[0] == "~" or "`" not in text[end : line_end if line_end >= 0 else len(text)]:
-            closing = re.compile(rf"^[ \t>]*{sign}{sign[0]}*[ \t]*\r?$", re.MULTILINE).search(text, end)
-            return closing.end() if closing else len(text)
+    fenced = len(sign) >= 3 and _FENCE_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start)
+    if fenced and (sign[0] == "~" or "`" not in text[end : _line_end(text, end)]):
+        closing = re.compile(rf"^[ \t>]*{sign}{sign[0]}*[ \t]*\r?$", re.MULTILINE).search(text, end)
+        return closing.end() if closing else len(text)
     if sign[0] == "~":
         return end
     closing = re.compile(rf"(?<!`){sign}(?!`)").search(text, end)
@@ -168,16 +166,22 @@ _VALUE_END = re.compile(r"[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 _SAFE_PLAIN = re.compile(r"\[\[\w[\w ./()-]*(?:\|\w[\w ./()-]*)?\]\]")
 
 
-def _quoting(match: re.Match[str]) -> str:
-    """The quote sign inside which a property's link stands, or nothing."""
-    text = match.string
-    position = text.rfind("\n", 0, match.start()) + 1
-    while opening := _QUOTE.search(text, position, match.start()):
-        closing = _INSIDE[opening[1]].match(text, opening.end())
-        if closing is None or closing.end() > match.start():
-            return str(opening[1])
-        position = closing.end()
-    return ""
+def _in_properties(text: str, body: int) -> Iterator[tuple[re.Match[str], str]]:
+    """The links of the front matter, each with the quote sign inside which it stands, or nothing."""
+    position, quote_end, sign = 0, 0, ""
+    for match in _WIKILINK.finditer(text, 0, body):
+        position = max(position, quote_end, text.rfind("\n", 0, match.start()) + 1)
+        while quote_end <= match.start() and (opening := _QUOTE.search(text, position, match.start())):
+            sign = opening[1]
+            closing = _INSIDE[sign].match(text, opening.end())
+            position = quote_end = closing.end() if closing else _line_end(text, opening.end())
+        position = max(position, match.start())
+        yield match, sign if match.start() < quote_end else ""
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return end if end >= 0 else len(text)
 
 
 def _unquoted(text: str, quoting: str) -> str:

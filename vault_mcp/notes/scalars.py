@@ -50,8 +50,8 @@ TIMES: Final = frozenset({"created"})
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 # Where a YAML 1.2 writer needs quotes, in block context: the rule of npm `yaml` 2.7.0, which Obsidian ships
-# (src/stringify/stringifyString.ts, plainString), so that its own rewriting changes nothing. A key must not look
-# like the marker of a merge conflict either.
+# (src/stringify/stringifyString.ts, plainString), so that its own rewriting changes nothing. Besides, a key
+# must not look like the marker of a merge conflict.
 _NEEDS_QUOTES = re.compile(r"^[ ,\[\]{}#&*!|>'\"%@`]|^[?-]$|^[?-] |: | #|[ :]$|^<{7}")
 _NEEDS_QUOTES_IN_FLOW = re.compile(r"[\[\]{},?:]|^-")  # PyYAML takes ? and : for signs wherever they stand
 # yaml.org/type: bool, null, merge, value; then all that may be an int, float or timestamp in either version.
