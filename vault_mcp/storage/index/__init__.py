@@ -7,6 +7,7 @@ from vault_mcp.storage.index.replay import replay
 from vault_mcp.storage.index.rows import (
     CommitRow,
     Count,
+    FactVersion,
     FileRow,
     Filter,
     Findings,
@@ -23,6 +24,7 @@ from vault_mcp.storage.index.writer import IndexWriter
 __all__ = [
     "CommitRow",
     "Count",
+    "FactVersion",
     "FileChange",
     "FileRow",
     "Filter",

@@ -8,7 +8,7 @@ from vault_mcp.storage.index.dating import BY_PERSON
 from vault_mcp.storage.index.descent import group_of
 from vault_mcp.storage.index.history import fact_key
 from vault_mcp.storage.index.lookup import Snapshot, storable
-from vault_mcp.storage.index.rows import CommitRow, Page
+from vault_mcp.storage.index.rows import CommitRow, FactVersion, Page
 from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
 
 _COMMIT = "SELECT seq, sha, at, author, tool, session, subject FROM commits c"
@@ -19,12 +19,8 @@ _HALVING = """
 WITH RECURSIVE span(low, high) AS (
   SELECT 0, coalesce(max(seq), 0) FROM commits
   UNION ALL
-  SELECT CASE WHEN before THEN middle ELSE low END, CASE WHEN before THEN high ELSE middle - 1 END
-  FROM (
-    SELECT low, high, (low + high + 1) / 2 AS middle,
-      (SELECT latest <= ? FROM commits WHERE seq = (low + high + 1) / 2) AS before
-    FROM span WHERE low < high
-  )
+  SELECT iif(c.latest <= :at, c.seq, low), iif(c.latest <= :at, high, c.seq - 1)
+  FROM span JOIN commits c ON c.seq = (low + high + 1) / 2 WHERE low < high
 )
 SELECT low FROM span WHERE low = high
 """
@@ -89,6 +85,19 @@ class Past(Snapshot):
         )
         return (row[0], row[1], False) if row and row[0] and row[1] else None
 
+    def fact_versions(self, path: str) -> list[FactVersion]:
+        """Give every version that each fact of a note ever had, the oldest first."""
+        rows = self._rows(
+            "SELECT id, kind, text, stamp, first_seq, last_seq, added_seq, edit_seq, previous FROM facts"
+            " WHERE lineage = (SELECT lineage FROM places WHERE path = ?"
+            " ORDER BY last_seq IS NOT NULL, last_seq DESC LIMIT 1) ORDER BY first_seq, id",
+            (storable(path),),
+        )
+        return [
+            FactVersion(number, kind, text, read_stamp(stamp), *rest)
+            for number, kind, text, stamp, *rest in rows
+        ]
+
     # -- commits
 
     def commit(self, sha: str) -> CommitRow | None:
@@ -98,7 +107,7 @@ class Past(Snapshot):
 
     def commit_at(self, at: int) -> CommitRow | None:
         """Give the last commit that was there at a moment (seconds since 1970); None before the first."""
-        seq = self._one(_HALVING, (at,))
+        seq = self._db.execute(_HALVING, {"at": at}).fetchone()
         row = self._one(f"{_COMMIT} WHERE seq = ?", seq) if seq else None
         return self._commit(row) if row else None
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from vault_mcp.notes.line import Source
+from vault_mcp.notes.line import Source, Stamp
 from vault_mcp.notes.note import Kind
 from vault_mcp.storage.files import FileStat
 
@@ -145,6 +145,26 @@ class CommitRow:
     tool: str = ""
     session: str = ""
     subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactVersion:
+    """One version of a fact: its words and stamp from commit `first` until before commit `last`.
+
+    Commits are numbered along the first-parent chain, from 1. `added` is the one that first brought the fact,
+    `edited` the one that changed its words without the stamp telling so, `previous` the `id` of the version
+    before, which may have stood in another note.
+    """
+
+    id: int
+    kind: str
+    text: str
+    stamp: Stamp | None
+    first: int
+    last: int | None
+    added: int
+    edited: int | None
+    previous: int | None
 
 
 @dataclass(frozen=True, slots=True)
