@@ -91,6 +91,9 @@ def test_code_comments_and_other_things_hold_no_link(text: str) -> None:
         "\\\\[[yes]]",
         "!\\[a] [[yes]]",
         "> - 1. [[yes]]",
+        "- ``` %%+2026-10-05T09:12:33Z a%%\n- [[yes]]",
+        "- ```\n  [[no]]\n\n[[yes]]",
+        "- a ` sign\n- [[yes]] and another ` sign",
         '- a fact about [[yes]] %%+2026-10-05T09:12:33Z a <"[[no]]" "x"%%',
     ],
 )

@@ -57,7 +57,11 @@ _RUN = re.compile(r"`+|~+")
 _FENCE_PREFIX = re.compile(r"(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*\Z")
 _COMMENT_PREFIX = re.compile(r"[ \t>]*\Z")
 _COMMENT_SIGN = re.compile(r"%%\+[^\n]*?%%|%%")  # a line's stamp closes nothing
-_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
+# What a list item or a quotation holds is indented or marked; and inline code ends with its paragraph.
+_CONTAINER_END = re.compile(r"\n(?=[^ \t\r\n>])")
+_BLOCK_START = re.compile(
+    r"\n(?:[ \t]*\r?\n|[ \t]*(?:[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|>|`{3}|~{3}))"
+)
 _FRONT = re.compile("\ufeff?---[ \t]*\r?\n")
 _FRONT_END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 
@@ -114,14 +118,16 @@ def _after_code(text: str, start: int) -> int:
     run = _RUN.match(text, start)
     assert run is not None  # the caller has seen the sign
     sign, end = run[0], run.end()
-    fenced = len(sign) >= 3 and _FENCE_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start)
-    if fenced and (sign[0] == "~" or "`" not in text[end : _line_end(text, end)]):
-        closing = re.compile(rf"^[ \t>]*{sign}{sign[0]}*[ \t]*\r?$", re.MULTILINE).search(text, end)
-        return closing.end() if closing else len(text)
+    prefix = _FENCE_PREFIX.match(text, text.rfind("\n", 0, start) + 1, start)
+    if prefix and len(sign) >= 3 and (sign[0] == "~" or "`" not in text[end : _line_end(text, end)]):
+        inside = _CONTAINER_END.search(text, end) if prefix[0] else None
+        limit = inside.start() if inside else len(text)
+        closing = re.compile(rf"^[ \t>]*{sign}{sign[0]}*[ \t]*\r?$", re.MULTILINE).search(text, end, limit)
+        return closing.end() if closing else limit
     if sign[0] == "~":
         return end
     closing = re.compile(rf"(?<!`){sign}(?!`)").search(text, end)
-    return closing.end() if closing and not _BLANK_LINE.search(text, end, closing.start()) else end
+    return closing.end() if closing and not _BLOCK_START.search(text, end, closing.start()) else end
 
 
 def _after_comment(text: str, start: int) -> int:
