@@ -72,12 +72,12 @@ class Attributes:
             folder = path.rpartition("/")[0]
             plain = folders.get(folder)
             if plain is None:
-                plain = folders[folder] = self._plain(folder, staged)
+                plain = folders[folder] = self.plain(folder, staged)
             if not plain:
                 unsure.append(path)
         return self._ask(unsure) if unsure else {}
 
-    def _plain(self, folder: str, staged: Callable[[bytes], bool]) -> bool:
+    def plain(self, folder: str, staged: Callable[[bytes], bool]) -> bool:
         """Say whether no line anywhere can touch the files of a folder."""
         converts, spares_all = False, False
         for path in (*self._user, self._info):

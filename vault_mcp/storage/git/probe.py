@@ -110,6 +110,11 @@ class Probe:
             oid_length=32 if config.text("extensions.objectformat") == "sha256" else 20,
         )
 
+    @property
+    def converting(self) -> bool:
+        """Whether a file at the top of the vault may be stored otherwise than byte for byte."""
+        return not self._attributes.plain("", lambda _: False)
+
     def conversions(self, paths: Iterable[str], image: IndexImage) -> dict[str, Conversion]:
         """Give those of these paths that Git does not store byte for byte.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal
 
 from vault_mcp.errors import StorageFailed, VaultBusy, VaultError
+from vault_mcp.storage.git.condition import Finding, findings
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.history import HistoryCommit, read_history
+from vault_mcp.storage.git.ignore import Ignore
 from vault_mcp.storage.git.index_image import IndexImage
 from vault_mcp.storage.git.intent import IntentFile
 from vault_mcp.storage.git.message import Ident
@@ -24,20 +24,12 @@ from vault_mcp.storage.git.recovery import recover
 from vault_mcp.storage.git.refs import Refs, is_sha
 from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
+from vault_mcp.storage.git.upkeep import Upkeep
 from vault_mcp.storage.git.workshop import Workshop, encoded
 from vault_mcp.storage.git.writer import Writer
 from vault_mcp.storage.lock import WriteLock
 
 STATE = "vault-mcp"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing to know about the repository: `topic` in a word or two, `text` as a sentence."""
-
-    topic: str
-    level: Literal["fine", "note", "problem"]
-    text: str
 
 
 class Repository:
@@ -67,6 +59,8 @@ class Repository:
             probe=Probe(program, git_dir, common_dir, trusted=trusted),
             git=ThroughGit(program, git_dir, self._state_dir),
         )
+        self._ignore = Ignore(program, common_dir)
+        self._upkeep = Upkeep(program)
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
@@ -150,8 +144,10 @@ class Repository:
             recover(self._shop, self.is_ancestor)
         return Writer(self._shop)
 
-    def _leave(self) -> None:
+    def _leave(self, writer: Writer) -> None:
         self._lock.release()
+        if writer.commits:
+            self._upkeep.count(writer.commits)
 
     # -- reading
 
@@ -191,21 +187,25 @@ class Repository:
 
     def ignored(self, paths: Iterable[str]) -> set[str]:
         """Give those of these paths that Git ignores and does not track."""
-        given = b"".join(encoded(path) + b"\0" for path in paths)
-        if not given:
-            return set()
-        out = self.program.run("check-ignore", "-z", "--stdin", given=given, fine=(0, 1))
-        return {path.decode("utf-8", "surrogateescape") for path in out.split(b"\0") if path}
+        excluded = self._ignore.matching(list(paths), self._shop.probe.config.text("core.excludesfile"))
+        head = self.head() if excluded else None
+        if head is None:
+            return excluded
+        tree = self._shop.root_tree(head)
+        return {path for path in excluded if self._shop.trees.find(tree, encoded(path)) is None}
 
     def state(self) -> list[Finding]:
         """Say how commits are made here and why, and what stands in their way: for `doctor`."""
-        return []
+        return list(findings(self._shop))
 
     def upkeep(self) -> None:
-        """Have Git tidy up in the background."""
+        """Have Git tidy up in the background; it happens by itself after many commits."""
+        self._upkeep.begin()
 
     def close(self) -> None:
         """End Git's children and close the files that are kept open."""
+        self._upkeep.close()
+        self._ignore.close()
         self._shop.reader.close()
         self._shop.intents.close()
         self._lock.close()
@@ -217,9 +217,10 @@ class Writing:
     def __init__(self, repository: Repository, timeout: float) -> None:
         self._repository = repository
         self._timeout = timeout
+        self._writer: Writer | None = None
 
     def __enter__(self) -> Writer:
-        writer = self._repository._enter(self._timeout)
+        self._writer = writer = self._repository._enter(self._timeout)
         if writer is None:
             raise VaultBusy(
                 f"Another process has been writing to this vault for {self._timeout:g} s. Call again soon."
@@ -229,7 +230,8 @@ class Writing:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._repository._leave()
+        if self._writer is not None:
+            self._repository._leave(self._writer)
 
 
 class TryWriting:
@@ -237,15 +239,14 @@ class TryWriting:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._taken = False
+        self._writer: Writer | None = None
 
     def __enter__(self) -> Writer | None:
-        writer = self._repository._enter(0)
-        self._taken = writer is not None
-        return writer
+        self._writer = self._repository._enter(0)
+        return self._writer
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._taken:
-            self._repository._leave()
+        if self._writer is not None:
+            self._repository._leave(self._writer)

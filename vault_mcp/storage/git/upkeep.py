@@ -1,0 +1,79 @@
+"""Git's own tidying, in the background: never in a call's way, and nothing is written into its configuration.
+
+`git maintenance run --auto` packs loose objects once there are enough of them, and the commit graph with
+changed paths makes `git log -- FILE` several times faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+
+from vault_mcp.storage.git.environment import GitProgram, end
+
+EVERY = 500
+"""Own commits after which there is something to tidy."""
+
+_NICE = 10
+_STEPS = (
+    ("commit-graph", "write", "--reachable", "--changed-paths", "--split"),
+    # Git goes into the background by itself when it has to pack, and goes on when we end.
+    ("maintenance", "run", "--auto", "--quiet"),
+)
+
+
+class Upkeep:
+    """Runs at most one round at a time."""
+
+    def __init__(self, program: GitProgram) -> None:
+        self._program = program
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._commits = 0
+        self._closed = False
+
+    def count(self, commits: int) -> None:
+        """Take in that so many commits were made; every 500 of them begin a round."""
+        self._commits += commits
+        if self._commits >= EVERY:
+            self.begin()
+
+    def begin(self) -> None:
+        """Begin a round, unless one is running."""
+        with self._lock:
+            if self._closed or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._commits = 0
+            self._thread = threading.Thread(target=self._run, name="git upkeep", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        for step in _STEPS:
+            with self._lock:
+                if self._closed:
+                    return
+                child = self._child = self._program.start(*step)
+            with child, contextlib.suppress(OSError):
+                if hasattr(os, "setpriority"):
+                    os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
+                # What it has to say is its own affair: a round that fails is tried again later.
+                child.communicate()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for the round that is running, if any; say whether none runs any more."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout)
+        return thread is None or not thread.is_alive()
+
+    def close(self) -> None:
+        """End what runs: Git leaves its work undone, and no locks behind."""
+        with self._lock:
+            self._closed = True
+            child = self._child
+        if child is not None and child.poll() is None:
+            end(child)
+        self.wait(5)
