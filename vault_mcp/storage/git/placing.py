@@ -16,6 +16,7 @@ import errno
 import os
 import stat as modes
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale, StorageFailed
@@ -137,9 +138,13 @@ class Placing:
         content: bytes | None,
         seen: FileStat | None,
         seen_blob: str | None,
+        *,
+        executable: bool | None = None,
         standing: str | None = None,
     ) -> Placed:
         """Write the new bytes to a holder; nothing in the vault changes but that missing folders are made.
+
+        Permissions are those that were seen; `executable` sets or takes the bit for it.
 
         A `standing` holder is one that a record already names: it gets the bytes all at once, so that at no
         moment it holds something that could be taken for a person's.
@@ -147,7 +152,8 @@ class Placing:
         above, _, name = path.rpartition("/")
         file = Placed(above, name, standing or f"{_HOLDER}{len(self.files)}", seen, seen_blob, content)
         try:
-            folder = self.folder(above, make=content is not None)
+            with _naming(path):
+                folder = self.folder(above, make=content is not None)
         except FileNotFoundError:
             raise _stale(path) from None
         if standing is None and not self._on_this_device(folder):
@@ -156,7 +162,7 @@ class Placing:
         if content is not None:
             holder, where = self._holder(file)
             partial = holder if standing is None else f"{holder}.part"
-            mode = 0o666 if seen is None else modes.S_IMODE(seen.mode)
+            mode = _permissions(seen, executable)
             fd = self._create(partial, where, mode)
             try:
                 if seen is not None:
@@ -196,13 +202,15 @@ class Placing:
         """
         for file in self.files:
             if file.content is None:
-                self._take_away(file)
+                with _naming(file.path):
+                    self._take_away(file)
         for file in self.files:
             if file.content is not None:
-                if file.seen is None:
-                    self._put_new(file)
-                else:
-                    self._put_instead(file)
+                with _naming(file.path):
+                    if file.seen is None:
+                        self._put_new(file)
+                    else:
+                        self._put_instead(file)
         self._still_there()
 
     def _take_away(self, file: Placed) -> None:
@@ -331,8 +339,8 @@ class Placing:
             above, _, name = path.rpartition("/")
             try:
                 os.rmdir(name, dir_fd=self.folder(above))
-            except OSError:
-                return  # not empty, or gone already
+            except (OSError, PathRefused):
+                return  # not empty, gone already, or a file by now
             path = above
 
     def undo(self) -> None:
@@ -372,6 +380,23 @@ class Placing:
         folders, self._folders = self._folders, {}
         for fd in folders.values():
             os.close(fd)
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Have what the disk says name the file from the vault on, not from the folder that was open."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
+
+
+def _permissions(seen: FileStat | None, executable: bool | None) -> int:
+    mode = 0o666 if seen is None else modes.S_IMODE(seen.mode)
+    if executable is None:
+        return mode
+    return mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
 
 
 def unchanged(there: os.stat_result, seen: FileStat | None) -> bool:

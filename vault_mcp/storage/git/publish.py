@@ -81,7 +81,7 @@ class Publication:
                 shop.image.forget()
             if published:
                 # It is in history. What is left to do stands in the record, for the next writer.
-                if isinstance(error, OSError):
+                if isinstance(error, Exception):
                     return draft, found
                 raise
             self._placing.undo()
@@ -104,7 +104,12 @@ class Publication:
             if self._write_files:
                 standing = self._holders[path] if self._holders is not None else None
                 holder = self._placing.prepare(
-                    path, write.content, write.seen, write.seen_blob, standing
+                    path,
+                    write.content,
+                    write.seen,
+                    write.seen_blob,
+                    executable=None if write.mode is None else bool(write.mode & 0o100),
+                    standing=standing,
                 ).holder
             mode = write.seen.mode & 0o7777 if write.seen else None
             steps.append(Step(path, write.seen_blob, draft.raws.get(path, new), new, mode, holder))

@@ -70,11 +70,13 @@ class Tree:
         self.entries.insert(at, entry)
         return 1
 
-    def drop(self, key: bytes) -> None:
-        """Take out the entry that sorts by `key`, if there is one."""
+    def drop(self, key: bytes) -> int:
+        """Take out the entry that sorts by `key`; return how many entries that were: 1 or 0."""
         at = bisect_left(self.keys, key)
-        if at < len(self.keys) and self.keys[at] == key:
-            del self.keys[at], self.entries[at]
+        if at == len(self.keys) or self.keys[at] != key:
+            return 0
+        del self.keys[at], self.entries[at]
+        return 1
 
     def items(self) -> Iterator[tuple[bytes, bytes, bytes]]:
         """Give mode, name and object of each entry."""
@@ -141,20 +143,14 @@ class TreeStore:
 
     def edit(self, root: bytes | None, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> Edited:
         """Write the root tree with these paths set to (mode, blob) or taken out, and nothing else changed."""
-        nested: _Nested = {}
+        top = _Node()
         for path, entry in changes.items():
-            at = nested
-            *folders, name = path.split(b"/")
-            for folder in folders:
-                inner = at.setdefault(folder, {})
-                if not isinstance(inner, dict):
-                    raise PathRefused(f"{_shown(path)} lies below a file of the same change.")
-                at = inner
-            if isinstance(at.get(name), dict):
-                raise PathRefused(f"{_shown(path)} is a folder and a file in the same change.")
-            at[name] = entry
+            at = top
+            for name in path.split(b"/"):
+                at = at.inner.setdefault(name, _Node())
+            at.entry, at.is_file = entry, True
         edited = Edited(b"")
-        new, _ = self._edit(root, nested, b"", edited)
+        new, _ = self._edit(root, top, b"", edited)
         if new is None:
             new = self._objects.write(b"tree", b"")
             edited.folders[b""] = (root, new, edited.folders[b""][2])
@@ -162,33 +158,30 @@ class TreeStore:
         return edited
 
     def _edit(
-        self, oid: bytes | None, changes: _Nested, path: bytes, edited: Edited
+        self, oid: bytes | None, changes: _Node, path: bytes, edited: Edited
     ) -> tuple[bytes | None, int]:
         tree = self.tree(oid).copy() if oid else Tree([], [])
         grown = 0
-        # What goes first goes out first: a file may make room for a folder of its name, or the other way.
-        for name, change in sorted(changes.items(), key=lambda item: item[1] is not None):
+        for name, change in changes.inner.items():
             below = path + b"/" + name if path else name
-            if isinstance(change, dict):
+            # A file may make room for a folder of its name, or the other way.
+            if change.is_file and change.entry is None:
+                grown -= tree.drop(name)
+            if change.inner:
                 edited.inner.setdefault(path, []).append(name)
                 grown += self._edit_folder(tree, name, change, below, edited)
-            elif change is None:
-                before = len(tree.keys)
-                tree.drop(name)
-                grown += len(tree.keys) - before
-            else:
-                self._refuse_in_the_way(tree, name + b"/", below)
-                grown += tree.put(name, *change)
+            if change.entry is not None:
+                self._refuse_in_the_way(tree, name, below)
+                grown += tree.put(name, *change.entry)
         body = tree.body()
+        new = None
         if body:
             new = self._objects.write(b"tree", body)
             self._keep(new, tree)
-        else:
-            new = None
         edited.folders[path] = (oid, new, grown)
         return new, grown
 
-    def _edit_folder(self, tree: Tree, name: bytes, changes: _Nested, path: bytes, edited: Edited) -> int:
+    def _edit_folder(self, tree: Tree, name: bytes, changes: _Node, path: bytes, edited: Edited) -> int:
         entry = tree.find(name)
         if entry is not None and entry[0] != FOLDER:
             what = "a submodule" if entry[0] == GITLINK else "a file"
@@ -200,13 +193,20 @@ class TreeStore:
             tree.put(name, FOLDER, new)
         return grown
 
-    def _refuse_in_the_way(self, tree: Tree, key: bytes, path: bytes) -> None:
-        at = bisect_left(tree.keys, key)
-        if at < len(tree.keys) and tree.keys[at] == key:
-            raise PathRefused(f"{_shown(path)} is a folder in the last commit. Choose another path.")
+    def _refuse_in_the_way(self, tree: Tree, name: bytes, path: bytes) -> None:
+        entry = tree.find(name)
+        if entry is not None and entry[0] in (FOLDER, GITLINK):
+            what = "a folder" if entry[0] == FOLDER else "a submodule"
+            raise PathRefused(f"{_shown(path)} is {what} in the last commit. Choose another path.")
 
 
-_Nested = dict[bytes, "tuple[bytes, bytes] | _Nested | None"]
+@dataclass(slots=True)
+class _Node:
+    """A name in the paths of an edit: a file (with no entry: one that goes), a folder, or both in turn."""
+
+    entry: tuple[bytes, bytes] | None = None
+    is_file: bool = False
+    inner: dict[bytes, _Node] = field(default_factory=dict)
 
 
 def _shown(path: bytes) -> str:

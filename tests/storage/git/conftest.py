@@ -1,0 +1,41 @@
+"""Vaults for the tests of everything that knows Git, apart from whatever the machine's own Git is set to."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.storage.git.vaults import Vault
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Pat Person\n\temail = pat@example.invalid\n[gc]\n\tauto = 0\n"
+    )
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def vaults(tmp_path: Path) -> Iterator[Callable[..., Vault]]:
+    """Make vaults that are closed after the test."""
+    made: list[Vault] = []
+
+    def make(name: str = "vault", *options: str, notes: dict[str, bytes | str] | None = None) -> Vault:
+        made.append(Vault.make(tmp_path / name, *options, notes=notes))
+        return made[-1]
+
+    yield make
+    for vault in made:
+        vault.close()
+
+
+@pytest.fixture
+def vault(vaults: Callable[..., Vault]) -> Vault:
+    """A vault of three notes."""
+    return vaults(notes={"a.md": "a\n", "b.md": "b\n", "people/ada.md": "# Ada\n"})
