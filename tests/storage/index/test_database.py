@@ -76,7 +76,7 @@ def test_damage_met_while_open_is_told_once_and_mended(indexed: Indexed, tmp_pat
         file.seek(4096)
         file.write(os.urandom(size - 4096))
     with pytest.raises(IndexDamaged), other.reading() as reader:
-        assert (list(reader.files()), reader.search("text", 5)) == ([], None)
+        assert len(list(reader.files())) + reader.search("text", 5).total < 0, "damage was not noticed"
     with pytest.raises(IndexDamaged):
         _ = other.head
     other.mend()

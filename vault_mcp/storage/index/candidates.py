@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_mcp.storage.index.filters import line_matches, stamp_matches
+from vault_mcp.storage.index.filters import line_matches, note_matches
 from vault_mcp.storage.index.grams import NAME_MARK
 from vault_mcp.storage.index.lookup import KINDS
 from vault_mcp.storage.index.query import gram_query, gram_range
@@ -68,8 +68,8 @@ class Scope:
             terms.append(f"n.kind IN ({', '.join('?' * len(kinds))})")
             values += sorted(kinds)
         if where:
-            line, more = line_matches(where, "o")
-            own, still_more = stamp_matches(where, "n", "added", "agent")
+            line, more = line_matches(where)
+            own, still_more = note_matches(where)
             terms.append(f"(u.role IN ({OBSERVATION}, {SUPERSEDED}) AND {line} OR u.role = {NAME} AND {own})")
             values += [*more, *still_more]
             joins += " LEFT JOIN observations o ON o.id = u.id"

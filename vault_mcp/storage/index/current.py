@@ -25,14 +25,14 @@ from vault_mcp.storage.index.note_rows import (
     relation_row,
     tags_of,
 )
-from vault_mcp.storage.index.schema import GIT_ADDED, MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
+from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 from vault_mcp.storage.index.searchable import padded
 from vault_mcp.storage.index.state import State
 
 _NOTE_COLUMNS = (
-    "kind, archived, name_key, name, type, created, agent, from_git, added, memory_id, importance,"
-    " session, more"
+    "kind, archived, name_key, name, type, created, agent, added, memory_id, importance, session, more"
 )
+_CREATED, _ADDED = 5, 7
 _LINES = ("observations", "relations", "links", "tags", "passages")
 
 
@@ -118,7 +118,7 @@ class CurrentTables:
         row = note_row(path, note)
         self._undated.add(path)
         self._db.execute(
-            f"INSERT INTO notes (id, {_NOTE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO notes (id, {_NOTE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, *row),
         )
         base = number << SHIFT
@@ -153,8 +153,11 @@ class CurrentTables:
     def _update_note(self, number: int, path: str, old: tuple[Any, ...], note: Note) -> None:
         row = note_row(path, note)
         base, end = _range(number)
-        if row[7] == GIT_ADDED == old[7]:  # its own dates come from Git and stay
-            row = (*row[:5], *old[5:9], *row[9:])
+        if row[_CREATED] is None:
+            if old[_CREATED] is None:  # what Git told of it holds
+                row = (*row[:_ADDED], old[_ADDED], *row[_ADDED + 1 :])
+            if row[_ADDED] is None:
+                self._undated.add(path)
         if row != old:
             names = _NOTE_COLUMNS.replace(",", " = ?,") + " = ?"
             self._db.execute(f"UPDATE notes SET {names} WHERE id = ?", (*row, number))

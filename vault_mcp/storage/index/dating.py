@@ -70,8 +70,7 @@ def date_note(db: sqlite3.Connection, path: str) -> None:
     ).fetchone()
     if made is not None:
         db.execute(
-            "UPDATE notes SET added = ?, agent = ? WHERE id = ?"
-            f" AND from_git & {GIT_ADDED} AND added IS NULL",
+            "UPDATE notes SET added = ?, added_by = ? WHERE id = ? AND created IS NULL",
             (*made, number),
         )
 

@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from vault_mcp.notes.links import resolve, stem_key
-from vault_mcp.notes.names import file_stem
+from vault_mcp.notes.links import resolve
+from vault_mcp.notes.names import is_stem_of
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.dates import read_rest
-from vault_mcp.storage.index.filters import line_matches, stamp_matches
+from vault_mcp.storage.index.filters import line_matches, note_matches
 from vault_mcp.storage.index.lookup import NOTE, Snapshot, note_row
 from vault_mcp.storage.index.rows import (
     Count,
@@ -83,8 +83,8 @@ class Graph(Snapshot):
         return Page(found, following)
 
     def _within(self, where: Filter) -> tuple[str, list[object]]:
-        own, values = stamp_matches(where, "n", "added", "agent")
-        line, more = line_matches(where, "o")
+        own, values = note_matches(where)
+        line, more = line_matches(where)
         line = f"NOT o.superseded AND {line}"
         if where.since is not None:
             recent = self._rows(
@@ -112,7 +112,7 @@ class Graph(Snapshot):
         most: int = -1,
     ) -> list[ObservationRow]:
         """Give the observations of a note in the order of its lines, superseded ones only when asked for."""
-        line, values = line_matches(where, "o") if where else ("1", [])
+        line, values = line_matches(where) if where else ("1", [])
         rows = self._rows(
             f"SELECT {OBSERVATION_COLUMNS} FROM observations o WHERE o.id BETWEEN ? AND ? AND {line}"
             f"{'' if superseded else ' AND NOT o.superseded'} ORDER BY o.position LIMIT ? OFFSET ?",
@@ -240,7 +240,7 @@ def _relation(row: tuple[Any, ...], path: str | None) -> RelationRow:
         type=row[1],
         to_note=to_note,
         to_path=path,
-        to_name=to_name or (path.rpartition("/")[2] if path else _unresolved(row[2], row[3])),
+        to_name=_name_at_end(row, to_name, path),
         to_kind=to_kind,
         to_archived=bool(to_archived),
         target=row[2],
@@ -251,8 +251,14 @@ def _relation(row: tuple[Any, ...], path: str | None) -> RelationRow:
     )
 
 
-def _unresolved(target: str, shown: str | None) -> str:
-    """Name the end of a link that means no file: the shown name if its file would be called like the link."""
-    if shown and stem_key(file_stem(shown)) == stem_key(target):
-        return shown
-    return target
+def _name_at_end(row: tuple[Any, ...], name: str | None, path: str | None) -> str:
+    """Give what a relation leads to: a note's name, another file's, or that of a note that is not there yet.
+
+    Of a link that means no file that is the shown name if its note would be called like the link.
+    """
+    if name is not None:
+        return name
+    if path is not None:
+        return path.rpartition("/")[2]
+    target, shown = row[2], row[3]
+    return shown if shown is not None and is_stem_of(target.rpartition("/")[2], shown) else target

@@ -10,12 +10,13 @@ from vault_mcp.notes.names import file_stem, name_key
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.index.dates import written
 from vault_mcp.storage.index.rows import FileRow, NoteRow
-from vault_mcp.storage.index.schema import GIT_ADDED, MOST_ROWS, SHIFT
+from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
 
 KINDS = ("entity", "memory", "key", "note")
 
 NOTE = (
-    "SELECT n.id, f.path, n.kind, n.name, n.type, n.created, n.agent, n.archived, n.from_git, n.added, n.more"
+    "SELECT n.id, f.path, n.kind, n.name, n.type, n.created, coalesce(n.agent, n.added_by), n.archived,"
+    " n.added, n.more"
     " FROM notes n JOIN files f ON f.id = n.id"
 )
 FILE = "SELECT path, blob, size, mtime_ns, ctime_ns, ino, mode FROM files"
@@ -173,17 +174,15 @@ class Lookup(Snapshot):
 
 def note_row(row: tuple[Any, ...]) -> NoteRow:
     """Read a row of `NOTE`."""
-    number, path, kind, name, type_, created, agent, archived, from_git, added, more = row
+    number, path, kind, name, type_, created, agent, archived, added, more = row
     aliases, problems = json.loads(more) if more else ((), ())
-    if from_git & GIT_ADDED:
-        created = written(added)
     return NoteRow(
         number,
         path,
         kind,
         name,
         type_,
-        created,
+        created or written(added),
         agent,
         bool(archived),
         tuple(aliases),

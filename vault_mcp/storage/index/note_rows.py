@@ -25,7 +25,6 @@ def note_row(path: str, note: Note) -> tuple[Any, ...]:
         note.type,
         note.created or None,
         note.agent or None,
-        0 if note.created else GIT_ADDED,
         epoch(note.created),
         note.id,
         note.importance,

@@ -49,7 +49,7 @@ CREATE INDEX files_by_folder ON files (folder);
 
 CREATE TABLE notes (
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL, archived INTEGER NOT NULL, name_key TEXT NOT NULL,
-  name TEXT NOT NULL, type TEXT NOT NULL, created TEXT, agent TEXT, from_git INTEGER NOT NULL, added INTEGER,
+  name TEXT NOT NULL, type TEXT NOT NULL, created TEXT, agent TEXT, added INTEGER, added_by TEXT,
   memory_id INTEGER, importance INTEGER, session TEXT NOT NULL, more TEXT
 );
 CREATE INDEX notes_by_name ON notes (kind, archived, name_key);
