@@ -28,19 +28,6 @@ def graph_lines(entities: int) -> Iterator[str]:
     """Give a memory file of the official server's format."""
     words = ["apollo", "billing", "cache", "deploy", "editor", "fabric"]
     words += ["gateway", "harbor", "index", "journal", "kernel", "ledger"]
-        "apollo",
-        "billing",
-        "cache",
-        "deploy",
-        "editor",
-        "fabric",
-        "gateway",
-        "harbor",
-        "index",
-        "journal",
-        "kernel",
-        "ledger",
-    ]
     for i in range(entities):
         texts = [f"{words[(i + n) % 12]} fact {n} of entity {i} about {words[i % 12]}" for n in range(3)]
         if i == entities // 2:

@@ -6,33 +6,23 @@ Everything here that writes holds the vault's lock; comparing files with the ind
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import NoteUnreadable, StorageFailed, VaultBusy, VaultError
-from vault_mcp.notes.note import Note, facts, read_note
+from vault_mcp.errors import NoteUnreadable, StorageFailed
+from vault_mcp.notes.note import Fact, Note, facts, read_note
 from vault_mcp.storage import files
 from vault_mcp.storage import paths as path_rules
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.writer import Committed, Write, Writer, blob_id
-from vault_mcp.storage.index import CommitRow, IndexDamaged
+from vault_mcp.storage.index import CommitRow
 
 if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
-log = logging.getLogger(__name__)
-
-OPENING_WAIT = 0.3
-"""Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
-
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is kept and committed, but not read as a note."""
-
-UPKEEP_EVERY = 500
-"""Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
 
 BATCH = 2_000
 """Files that are indexed in one transaction."""
@@ -80,13 +70,15 @@ def record_commit(
                 index.remove(path)
             else:
                 index.put_file(path, blob, stat, notes[path][1])
-        index.append_commit(row, _changes(notes))
+        in_step = index.append_commit(row, _changes(notes))
         index.set_head(done.sha)
+    if not in_step:
+        vault.history_behind()
 
 
 def _changes(
     notes: Mapping[str, tuple[Note | None, Note | None]],
-) -> list[tuple[str, tuple[object, ...], tuple[object, ...]]]:
+) -> list[tuple[str, tuple[Fact, ...], tuple[Fact, ...]]]:
     return [
         (path, facts(old) if old else (), facts(new) if new else ()) for path, (old, new) in notes.items()
     ]
@@ -99,16 +91,19 @@ def follow_head(vault: Vault, writer: Writer) -> None:
         return
     repository = vault.repository
     if old is None or not repository.is_ancestor(old, new):
+        # A first look, a switch to another branch, or a history that was rewritten.
         follow_files(vault, writer, None)
         with vault.index.writing() as index:
             index.set_head(new)
+        vault.history_behind()
         return
     commits = list(repository.history(old, new))
     touched = {path for commit in commits for path, _, _ in commit.changes}
     with vault.index.writing() as index:
-        if index.history_head == old:
-            index.replay(commits, repository.blob)
+        in_step = index.history_head == old and index.replay(commits, repository.blob)
         index.set_head(new)
+    if not in_step:
+        vault.history_behind()
     follow_files(vault, writer, frozenset(touched))
 
 
@@ -122,7 +117,7 @@ def follow_files(vault: Vault, writer: Writer, paths: frozenset[str] | None) -> 
     files too large, names that are not UTF-8, and a note that a cloud drive has evicted. With `hand_edits =
     leave` nothing is committed.
     """
-    found, gone = _compare(vault, paths)
+    found, gone = compare(vault, paths)
     if not found and not gone:
         return
     changed = _Changed(vault, writer)
@@ -135,7 +130,7 @@ def follow_files(vault: Vault, writer: Writer, paths: frozenset[str] | None) -> 
     changed.save()
 
 
-def _compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileStat], list[str]]:
+def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileStat], list[str]]:
     """Give the files whose facts on disk are not the known ones, and the known files that are gone."""
     with vault.snapshot() as reader:
         if paths is None:
@@ -226,7 +221,8 @@ class _Changed:
                 row = CommitRow(
                     done.sha, done.parent, done.at, person, HAND_EDIT, "", hand_edit_subject(edits)
                 )
-                index.append_commit(row, _changes(notes))
+                if not index.append_commit(row, _changes(notes)):
+                    self.vault.history_behind()
                 index.set_head(done.sha)
         self.rows, self.gone, self.edits = {}, [], {}
 
@@ -256,104 +252,3 @@ def hand_edit_subject(paths: Iterable[str]) -> str:
     names = sorted(paths)
     rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return f"{HAND_EDIT}: {names[0].rpartition('/')[2]}{rest}"
-
-
-# -- in the background
-
-
-class Follower:
-    """Compares the files with the index at the start, takes in what the watcher tells, and keeps Git tidy."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._readable = threading.Event()
-        self._compared = threading.Event()
-        self._stopping = threading.Event()
-        self._rebuilding = threading.Lock()
-        self._commits = 0
-        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
-
-    def start(self) -> None:
-        """Begin with the opening comparison; a warm index can be read meanwhile."""
-        if not self._vault.index.empty:
-            self._readable.set()
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Let the background work end."""
-        self._stopping.set()
-        self._thread.join(timeout=5)
-
-    def wait_until_readable(self, longest: float) -> None:
-        """Wait for the first index, and a moment for the opening comparison.
-
-        Raises:
-            VaultBusy: the first index takes longer.
-        """
-        if not self._readable.wait(longest):
-            raise VaultBusy("The notes are being indexed for the first time. Call again in a few seconds.")
-        self._compared.wait(OPENING_WAIT)
-
-    def rebuild(self) -> None:
-        """Make the index anew, here and now if nobody else is at it."""
-        if self._rebuilding.acquire(blocking=False):
-            try:
-                self._readable.clear()
-                self._vault.index.mend()
-                threading.Thread(target=self._compare_all, name="rebuild", daemon=True).start()
-            finally:
-                self._rebuilding.release()
-
-    def noticed(self, paths: frozenset[str] | None) -> None:
-        """Take in files that may have changed; a busy vault is tried again."""
-        vault = self._vault
-        if paths is not None:
-            found, gone = _compare(vault, paths)
-            if not found and not gone:
-                return
-            paths = frozenset([*found, *gone])
-        deadline = time.monotonic() + 60
-        while not self._stopping.is_set():
-            try:
-                with vault.repository.writing(vault.options.lock_wait) as writer:
-                    vault.catch_up(writer)
-                    follow_files(vault, writer, paths)
-                return
-            except VaultBusy:
-                if time.monotonic() > deadline:
-                    raise
-                self._stopping.wait(0.2)
-            except VaultError as error:
-                vault.trouble(str(error))
-                return
-
-    def count_commit(self) -> None:
-        """Count a commit of ours; Git is asked for upkeep after some hundreds, in the background."""
-        self._commits += 1
-        if self._commits % UPKEEP_EVERY == 0:
-            threading.Thread(target=self._vault.repository.upkeep, name="upkeep", daemon=True).start()
-
-    def _run(self) -> None:
-        self._compare_all()
-        self._replay()
-
-    def _compare_all(self) -> None:
-        vault = self._vault
-        try:
-            with vault.repository.writing(60) as writer:
-                vault.catch_up(writer)
-                follow_files(vault, writer, None)
-        except IndexDamaged:
-            vault.index.mend(anew=True)
-            self._compare_all()
-            return
-        except VaultError as error:
-            vault.trouble(str(error))
-        except Exception:
-            log.exception("the opening comparison failed")
-        finally:
-            self._readable.set()
-            self._compared.set()
-
-    def _replay(self) -> None:
-        """Read the history that the index does not know yet."""

@@ -12,6 +12,7 @@ from typing import Literal
 from vault_mcp import follow
 from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
 from vault_mcp.errors import PathRefused, VaultBusy, VaultError
+from vault_mcp.follower import Follower
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import Receipt
 from vault_mcp.storage.git.message import Ident, Message
@@ -21,6 +22,9 @@ from vault_mcp.storage.index import Index, IndexDamaged, NoteRow, Reader
 from vault_mcp.storage.watcher import Watcher
 
 log = logging.getLogger(__name__)
+
+REFRESH_WAIT = 2.0
+"""Seconds that a read waits for a writer that is about to bring the index in step with its commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Vault:
         self.listeners: list[Callable[[Receipt], None]] = []
         self.troubles: list[str] = []
         self._signature: object = None
-        self._follower = follow.Follower(self)
+        self._follower = Follower(self)
         self._watcher: Watcher | None = None
 
     @classmethod
@@ -120,16 +124,17 @@ class Vault:
             ) from None
 
     def _refresh(self) -> None:
-        """Follow commits made by others since the last look, unless a writer is at work (it will do so)."""
+        """Bring the index in step with commits made since the last look, ours in the making among them."""
         signature = self.repository.head_signature()
         if signature == self._signature:
             return
         if self.repository.head() != self.index.head:
-            # A state we must not write in (a merge, say) or a held lock is no reason not to read.
-            with contextlib.suppress(VaultError), self.repository.try_writing() as writer:
-                if writer is None:
-                    return
-                follow.follow_head(self, writer)
+            try:
+                with self.repository.writing(REFRESH_WAIT) as writer:
+                    self.catch_up(writer)
+            except VaultError:
+                # A state we must not write in (a merge, say) or a long import is no reason not to read.
+                return
         self._signature = signature
 
     # -- changing
@@ -202,6 +207,10 @@ class Vault:
             self._signature = None
             return
         self._signature = self.repository.head_signature()
+
+    def history_behind(self) -> None:
+        """Have the background work read the part of history that the index lacks."""
+        self._follower.wake()
 
     def committed(self, receipt: Receipt) -> None:
         """Tell the listeners of a change that is in history."""

@@ -1,0 +1,186 @@
+"""What others do to the vault is taken in: by hand, by Git, while we ran and while we did not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
+from tests.waiting import wait_until
+from vault_mcp.tools.graph import entities, observations, reading
+from vault_mcp.vault import Options, Vault
+
+ENTITY = "---\nentity: person\n---\n\n## Observations\n\n"
+
+
+def found(vault: Vault, query: str) -> list[str]:
+    result: Any = reading.search_nodes(vault, CLAUDE, query)
+    return [e["note"] for e in result["entities"]]
+
+
+def facts(vault: Vault, name: str) -> list[dict[str, Any]]:
+    result: Any = reading.open_nodes(vault, CLAUDE, [name], include_superseded=True)
+    return list(result["entities"][0]["observations"])
+
+
+def test_edits_made_while_nothing_ran_are_committed_as_the_persons_before_anything_else(
+    tmp_path: Path,
+) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "1\n", "b.md": "2\n"})
+    with opened(root) as vault:
+        assert found(vault, "1") == ["a.md"]
+    write_files(root, {"a.md": "lion\n", "new.md": "x\n"})
+    (root / "b.md").unlink()
+    with opened(root) as vault:
+        assert found(vault, "lion") == ["a.md"]
+        with vault.change("t", by="bot") as change:
+            change.write("t.md", "t\n")
+    assert authors(root)[:2] == ["bot", PERSON]
+    assert git(root, "show", "--name-only", "--format=", "HEAD").split() == ["t.md"]
+    assert git(root, "show", "--name-only", "--format=", "HEAD~1").split() == ["a.md", "b.md", "new.md"]
+    assert commits(root)[1] == "hand-edit: a.md and 2 more"
+    assert clean(root)
+
+
+def test_hand_edits_are_indexed_but_left_uncommitted_where_so_set(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "1\n"})
+    head = git(root, "rev-parse", "HEAD")
+    with opened(root, Options(hand_edits="leave")) as vault:
+        write_files(root, {"a.md": "lion\n"})
+        vault.noticed(frozenset({"a.md"}))
+        assert found(vault, "lion") == ["a.md"]
+        assert git(root, "rev-parse", "HEAD") == head
+        with vault.change("t", by="bot") as change:
+            change.write("a.md", "lion and bot\n")
+    assert authors(root)[:2] == ["bot", PERSON]
+
+
+def test_a_path_that_the_person_has_staged_is_left_alone_until_a_tool_must_write_it(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "1\n"})
+    with opened(root) as vault:
+        assert found(vault, "1") == ["a.md"]
+        write_files(root, {"a.md": "staged\n"})
+        git(root, "add", "a.md")
+        head = git(root, "rev-parse", "HEAD")
+        vault.noticed(None)
+        assert git(root, "rev-parse", "HEAD") == head
+        assert git(root, "status", "--porcelain") == "M  a.md\n"
+        assert found(vault, "staged") == ["a.md"]
+        with vault.change("t", by="bot") as change:
+            change.write("a.md", "from the bot\n")
+    assert authors(root)[:2] == ["bot", PERSON]
+    assert git(root, "show", "HEAD~1:a.md") == "staged\n"
+    assert clean(root)
+
+
+def test_commits_from_outside_are_followed_without_one_of_ours(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "a\n", "b.md": "b\n"})
+    with opened(root) as vault:
+        assert found(vault, "b") == ["b.md"]
+        write_files(root, {"b.md": "other\n", "c.md": "third\n"})
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "vault backup")
+        assert found(vault, "other") == ["b.md"]
+        assert found(vault, "third") == ["c.md"]
+        assert commits(root)[0] == "vault backup"
+        with vault.change("t", by="bot") as change:
+            change.write("a.md", "A\n")
+    assert git(root, "show", "HEAD:b.md") == "other\n"
+    assert git(root, "show", "--name-only", "--format=", "HEAD").split() == ["a.md"]
+
+
+def test_switching_branches_and_back_is_followed(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "a\n"})
+    git(root, "switch", "-qc", "big")
+    write_files(root, {f"f{i}/n{j}.md": f"word{i}x{j}\n" for i in range(10) for j in range(30)})
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "many")
+    git(root, "switch", "-q", "main")
+    with opened(root) as vault:
+        assert found(vault, "word9x29") == []
+        git(root, "switch", "-q", "big")
+        vault.noticed(None)
+        assert found(vault, "word9x29") == ["f9/n29.md"]
+        git(root, "switch", "-q", "main")
+        vault.noticed(None)
+        assert found(vault, "word9x29") == []
+        assert found(vault, "a") == ["a.md"]
+    assert commits(root)[0] == "start"
+    assert clean(root)
+
+
+def test_a_rewritten_history_is_read_anew(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"A.md": ENTITY + "- typed\n"})
+    with opened(root) as vault:
+        wait_until(lambda: vault.index.history_head == git(root, "rev-parse", "HEAD").strip())
+        git(root, "commit", "-q", "--amend", "--author=Bea <bea@example.org>", "-m", "start again")
+        assert found(vault, "typed") == ["A.md"]
+        wait_until(lambda: vault.index.history_head == git(root, "rev-parse", "HEAD").strip())
+        assert facts(vault, "A")[0]["agent"] == "Bea"
+
+
+def test_unstamped_lines_are_dated_by_git_and_edited_words_are_the_persons(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"People/Bob.md": ENTITY + "- typed by hand\n"})
+    with opened(root) as vault:
+        observations.add_observations(vault, CLAUDE, [{"entityName": "Bob", "contents": ["from the agent"]}])
+        path = root / "People/Bob.md"
+        path.write_text(path.read_text().replace("- from the agent", "- from the agent, mended"))
+        vault.noticed(frozenset({"People/Bob.md"}))
+        wait_until(lambda: vault.index.history_head == vault.repository.head())
+        first, second = facts(vault, "Bob")
+    assert (first["text"], first["agent"]) == ("typed by hand", PERSON)
+    at = git(root, "log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%ad", "HEAD~2").strip()
+    assert first["added_at"][:16] == at[:16]
+    assert (second["agent"], second["edited_by"]) == ("claude-desktop", PERSON)
+
+
+def test_a_deleted_index_is_made_again_from_files_and_git(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v")
+    with opened(root) as vault:
+        entities.create_entities(
+            vault, CLAUDE, [{"name": "A", "entityType": "t", "observations": ["quoted zebra"]}]
+        )
+    before = commits(root)
+    for damage in (b"", b"\0" * 4096):
+        for file in (root / ".git/vault-mcp").glob("index.sqlite*"):
+            file.unlink()
+        if damage:
+            (root / ".git/vault-mcp/index.sqlite").write_bytes(damage)
+        with opened(root) as vault:
+            assert found(vault, "zebra") == ["entities/t/A.md"]
+            assert facts(vault, "A")[0]["agent"] == "claude-desktop"
+    assert commits(root) == before
+    assert clean(root)
+
+
+def test_an_evicted_note_is_not_committed_as_deleted(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"n.md": "zebra\n"})
+    with opened(root) as vault:
+        assert found(vault, "zebra") == ["n.md"]
+        (root / "n.md").rename(root / ".n.md.icloud")
+        vault.noticed(None)
+        assert commits(root)[0] == "start"
+        assert found(vault, "zebra") == ["n.md"]
+
+
+@pytest.mark.parametrize("name", [".obsidian/workspace.json", ".trash/x.md", ".DS_Store"])
+def test_files_of_other_programs_are_never_committed(tmp_path: Path, name: str) -> None:
+    root = make_vault(tmp_path / "v")
+    with opened(root) as vault:
+        write_files(root, {name: "x"})
+        vault.noticed(None)
+        with vault.change("t", by="bot") as change:
+            change.write("t.md", "t\n")
+    assert name not in git(root, "log", "--all", "--name-only", "--format=").split()
+
+
+def test_what_git_ignores_is_neither_committed_nor_shown(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v")
+    write_files(root, {".gitignore": "private/\n"})
+    git(root, "commit", "-qam", "ignore")
+    with opened(root) as vault:
+        write_files(root, {"private/p.md": "secret zebra\n", "open.md": "zebra\n"})
+        vault.noticed(None)
+        vault.noticed(None)
+        assert found(vault, "zebra") == ["open.md"]
+    assert git(root, "log", "--all", "--name-only", "--format=", "--", "private").strip() == ""

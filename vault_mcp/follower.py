@@ -1,0 +1,163 @@
+"""The background work of an open vault: opening comparison, hand edits, the past, upkeep."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from vault_mcp.errors import VaultBusy, VaultError
+from vault_mcp.follow import compare, follow_files
+from vault_mcp.storage.index import IndexDamaged
+
+if TYPE_CHECKING:
+    from vault_mcp.storage.git.history import HistoryCommit
+    from vault_mcp.vault import Vault
+
+log = logging.getLogger(__name__)
+
+OPENING_WAIT = 0.3
+"""Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
+
+UPKEEP_EVERY = 500
+"""Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
+
+REPLAY_BATCH = 200
+"""Commits of an unknown past that are read in one transaction."""
+
+
+class Follower:
+    """Compares the files with the index at the start, takes in what the watcher tells, and keeps Git tidy."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._readable = threading.Event()
+        self._compared = threading.Event()
+        self._stopping = threading.Event()
+        self._rebuilding = threading.Lock()
+        self._awake = threading.Event()
+        self._commits = 0
+        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
+
+    def start(self) -> None:
+        """Begin with the opening comparison; a warm index can be read meanwhile."""
+        if not self._vault.index.empty:
+            self._readable.set()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the background work end."""
+        self._stopping.set()
+        self._awake.set()
+        self._thread.join(timeout=5)
+
+    def wait_until_readable(self, longest: float) -> None:
+        """Wait for the first index, and a moment for the opening comparison.
+
+        Raises:
+            VaultBusy: the first index takes longer.
+        """
+        if not self._readable.wait(longest):
+            raise VaultBusy("The notes are being indexed for the first time. Call again in a few seconds.")
+        self._compared.wait(OPENING_WAIT)
+
+    def rebuild(self) -> None:
+        """Make the index anew, here and now if nobody else is at it."""
+        if self._rebuilding.acquire(blocking=False):
+            try:
+                self._readable.clear()
+                self._vault.index.mend()
+                threading.Thread(target=self._compare_all, name="rebuild", daemon=True).start()
+            finally:
+                self._rebuilding.release()
+
+    def noticed(self, paths: frozenset[str] | None) -> None:
+        """Take in files that may have changed; a busy vault is tried again."""
+        vault = self._vault
+        if paths is not None:
+            found, gone = compare(vault, paths)
+            if not found and not gone:
+                return
+            paths = frozenset([*found, *gone])
+        deadline = time.monotonic() + 60
+        while not self._stopping.is_set():
+            try:
+                with vault.repository.writing(vault.options.lock_wait) as writer:
+                    vault.catch_up(writer)
+                    follow_files(vault, writer, paths)
+                return
+            except VaultBusy:
+                if time.monotonic() > deadline:
+                    raise
+                self._stopping.wait(0.2)
+            except VaultError as error:
+                vault.trouble(str(error))
+                return
+
+    def count_commit(self) -> None:
+        """Count a commit of ours; Git is asked for upkeep after some hundreds, in the background."""
+        self._commits += 1
+        if self._commits % UPKEEP_EVERY == 0:
+            threading.Thread(target=self._vault.repository.upkeep, name="upkeep", daemon=True).start()
+
+    def wake(self) -> None:
+        """Have the background work look whether history is behind."""
+        self._awake.set()
+
+    def _run(self) -> None:
+        self._compare_all()
+        while not self._stopping.is_set():
+            try:
+                self._replay()
+                self._vault.index.upkeep()
+            except VaultError as error:
+                self._vault.trouble(str(error))
+            except IndexDamaged:
+                self.rebuild()
+            except Exception:
+                log.exception("history could not be followed")
+            self._awake.wait()
+            self._awake.clear()
+
+    def _compare_all(self) -> None:
+        vault = self._vault
+        try:
+            with vault.repository.writing(60) as writer:
+                vault.catch_up(writer)
+                follow_files(vault, writer, None)
+        except IndexDamaged:
+            vault.index.mend(anew=True)
+            self._compare_all()
+            return
+        except VaultError as error:
+            vault.trouble(str(error))
+        except Exception:
+            log.exception("the opening comparison failed")
+        finally:
+            self._readable.set()
+            self._compared.set()
+
+    def _replay(self) -> None:
+        """Read the part of history that the index does not know yet, a batch at a time."""
+        vault, repository = self._vault, self._vault.repository
+        while not self._stopping.is_set():
+            with vault.repository.writing(60) as writer:
+                old, new = vault.index.history_head, writer.head
+                if old == new or new is None:
+                    return
+                if old is not None and not repository.is_ancestor(old, new):
+                    with vault.index.writing() as index:
+                        index.reset_history()
+                    old = None
+            commits = repository.history(old, new)
+            while batch := list(itertools.islice(commits, REPLAY_BATCH)):
+                if self._stopping.is_set() or not self._take_in(batch):
+                    break
+
+    def _take_in(self, batch: list[HistoryCommit]) -> bool:
+        """Take in some commits; False when somebody else did so meanwhile."""
+        vault = self._vault
+        with vault.repository.writing(60), vault.index.writing() as index:
+            return index.replay(batch, vault.repository.blob)
