@@ -16,7 +16,7 @@ import errno
 import os
 import stat as modes
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale, StorageFailed
@@ -63,8 +63,10 @@ class Placed:
 class Placing:
     """The files of one commit. Ends with either `finish` or `undo`, and then with `close`."""
 
-    def __init__(self, root: str, state: str) -> None:
+    def __init__(self, root: str, state: str, going: Iterable[str] = ()) -> None:
+        """Work in the vault `root` with holders in the folder `state`; `going` are files to be taken away."""
         self._root = root
+        self._going = frozenset(going)
         self._state = state
         self._folders: dict[str, int] = {}
         self._device = -1
@@ -151,13 +153,14 @@ class Placing:
         """
         above, _, name = path.rpartition("/")
         file = Placed(above, name, standing or f"{_HOLDER}{len(self.files)}", seen, seen_blob, content)
-        try:
-            with _naming(path):
-                folder = self.folder(above, make=content is not None)
-        except FileNotFoundError:
-            raise _stale(path) from None
-        if standing is None and not self._on_this_device(folder):
-            file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
+        if not self._waits_for_room(above):
+            try:
+                with _naming(path):
+                    folder = self.folder(above, make=content is not None)
+            except FileNotFoundError:
+                raise _stale(path) from None
+            if standing is None and not self._on_this_device(folder):
+                file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
         self.files.append(file)
         if content is not None:
             holder, where = self._holder(file)
@@ -173,6 +176,14 @@ class Placing:
             if standing is not None:
                 os.replace(partial, holder, src_dir_fd=where, dst_dir_fd=where)
         return file
+
+    def _waits_for_room(self, folder: str) -> bool:
+        """Say whether a file that this commit takes away is where the folder will be."""
+        while folder:
+            if folder in self._going:
+                return True
+            folder = folder.rpartition("/")[0]
+        return False
 
     def _create(self, holder: str, folder: int | None, mode: int) -> int:
         try:

@@ -54,7 +54,6 @@ class Publication:
         self._head = head
         self._write_files = write_files
         self._holders = holders
-        self._placing = Placing(shop.root, shop.state_dir)
         self._index, self._branch = shop.locks(ref)
         self._index_through_git = False
         self._image_changed = False
@@ -67,6 +66,8 @@ class Publication:
         """
         shop = self._shop
         published = False
+        going = [path for path, write in writes.items() if write.content is None]
+        self._placing = Placing(shop.root, shop.state_dir, going)
         try:
             draft = make_draft(shop, self._head, writes, words, write_files=self._write_files)
             self._prepare(draft, writes, words)
