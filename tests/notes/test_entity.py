@@ -81,6 +81,15 @@ def related(text: str) -> list[tuple[str, str]]:
 # --- a new note ------------------------------------------------------------------------------------
 
 
+def test_a_new_entity_with_relations_is_what_adding_them_would_give() -> None:
+    relations = [("knows", "[[Bob]]", STAMP), ("", "[[Café|cafe]]", STAMP), ("knows", "[[Bob]]", STAMP)]
+    facts = [("x", STAMP), ("- y", STAMP)]
+    at_once = entity.new_entity("A", "A", "t", at=AT, agent="claude", observations=facts, relations=relations)
+
+    assert at_once == entity.add_relations(new("x", "- y"), relations)
+    assert related(at_once) == [("knows", "Bob"), ("", "Café")]
+
+
 def test_a_new_entity_looks_as_a_person_would_write_it() -> None:
     text = entity.new_entity(
         "src/index.ts",

@@ -10,6 +10,7 @@ from vault_mcp.notes.names import (
     STEM_BYTES,
     file_stem,
     free_stem,
+    is_stem_of,
     key_path,
     memory_stem,
     name_key,
@@ -242,6 +243,22 @@ def test_a_free_path_is_pleasant_even_for_a_key_that_is_no_file_name() -> None:
         "..": "keys/untitled.md",
         "a/../b": "keys/a .. b.md",
     }
+
+
+@pytest.mark.parametrize("name", ["", "Alice", "src/index.ts", "NUL", "x" * 300, "Cafe\u0301", "Plan (2)"])
+def test_a_stem_is_known_as_that_of_its_name_numbered_or_not(name: str) -> None:
+    taken: set[str] = set()
+    for _ in range(12):
+        stem = free_stem(name, taken.__contains__)
+        taken.add(stem_key(stem))
+        assert is_stem_of(stem, name)
+        assert is_stem_of(stem.upper(), name)
+    assert len(taken) == 12
+
+
+@pytest.mark.parametrize(("stem", "name"), [("Bob", "Alice"), ("Alice 2", "Alice"), ("Alice (b)", "Alice")])
+def test_another_stem_is_not_taken_for_a_names(stem: str, name: str) -> None:
+    assert not is_stem_of(stem, name)
 
 
 def test_a_taken_path_gets_a_mark_that_is_always_the_same() -> None:

@@ -121,6 +121,12 @@ def test_the_name_is_the_property_if_it_is_a_text_else_the_file_name() -> None:
     assert read_note("x/src index.md", "---\nentity: t\nname: src/index\n---\n").name == "src/index"
     assert read_note("x/src index.md", "---\nentity: t\nname: 5\n---\n").name == "src index"
     assert read_note("x/src index.md", '---\nentity: t\nname: ""\n---\n').name == "src index"
+
+
+def test_a_name_of_nothing_is_kept_where_the_file_says_so_too() -> None:
+    assert read_note("x/untitled.md", '---\nentity: t\nname: ""\n---\n').name == ""
+    assert read_note("x/untitled (2).md", '---\nentity: t\nname: ""\n---\n').name == ""
+    assert read_note("x/untitled.md", "---\nentity: t\nname:\n---\n").name == "untitled"
     assert read_note("src.index.md", "").name == "src.index"
 
 

@@ -8,6 +8,8 @@ Adding what is there and removing what is not there changes nothing and is no er
 Relations are added to and removed from every kind of note but keys; the rest is for entities.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -39,6 +41,7 @@ def new_entity(
     at: str,
     agent: str,
     observations: Sequence[tuple[str, Stamp]] = (),
+    relations: Sequence[tuple[str, str, Stamp]] = (),
     tags: Sequence[str] = (),
     imported: bool = False,
 ) -> str:
@@ -51,6 +54,7 @@ def new_entity(
         at: When it was added.
         agent: By whom it was added.
         observations: Its facts; a repeated one counts once.
+        relations: Its relations, each (type, wikilink, stamp).
         tags: Tags without ``#``.
         imported: Whether the stamps are older than the commit that will bring them.
     """
@@ -62,8 +66,10 @@ def new_entity(
     if tags:
         properties["tags"] = list(tags)
     properties |= {"created": at, "agent": agent}
-    text = f"{frontmatter.block(properties)}\n## Observations\n"
-    return add_observations(text, observations, imported=imported)
+    edit = _Edit(f"{frontmatter.block(properties)}\n## Observations\n", of_entity=True)
+    _add_observations(edit, observations, imported=imported)
+    _add_relations(edit, relations)
+    return edit.text()
 
 
 # --- observations ----------------------------------------------------------------------------------
@@ -75,6 +81,11 @@ def add_observations(text: str, items: Sequence[tuple[str, Stamp]], *, imported:
     `imported` stamps are older than the commit that will bring them: they are kept on tasks too.
     """
     edit = _Edit(text, of_entity=True)
+    _add_observations(edit, items, imported=imported)
+    return edit.text()
+
+
+def _add_observations(edit: _Edit, items: Sequence[tuple[str, Stamp]], *, imported: bool) -> None:
     holding = {fact.bullet.text for fact in edit.observations(superseded=False)}
     ended = {fact.bullet.text for fact in edit.observations(superseded=True)}
     new: dict[Section, list[str]] = {"observations": [], "superseded": []}
@@ -86,7 +97,6 @@ def add_observations(text: str, items: Sequence[tuple[str, Stamp]], *, imported:
         new["superseded" if stamp.superseded_at else "observations"].append(line)
     for section, lines in new.items():
         edit.add(section, lines)
-    return edit.text()
 
 
 def edit_observation(text: str, old: str, new: str, *, at: str, by: str, stamp: Stamp | None = None) -> str:
@@ -172,6 +182,11 @@ def revive_observation(text: str, old: str, *, at: str, by: str, stamp: Stamp | 
 def add_relations(text: str, items: Sequence[tuple[str, str, Stamp]]) -> str:
     """Add relations to the end of the list, without those that are there; each is (type, wikilink, stamp)."""
     edit = _Edit(text)
+    _add_relations(edit, items)
+    return edit.text()
+
+
+def _add_relations(edit: _Edit, items: Sequence[tuple[str, str, Stamp]]) -> None:
     known = {fact.pair for fact in edit.facts}
     lines = []
     for type_, link, stamp in items:
@@ -183,7 +198,6 @@ def add_relations(text: str, items: Sequence[tuple[str, str, Stamp]]) -> str:
             known.add(pair)
             lines.append(line)
     edit.add("relations", lines)
-    return edit.text()
 
 
 def remove_relations(text: str, which: Callable[[Relation], bool]) -> str:

@@ -34,6 +34,7 @@ _EDGES = " .\u200c\u200d\u200e\u200f\u00ad\ufe0e\ufe0f"
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
     f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"
 }
+_NUMBERED = re.compile(r" \([0-9]+\)\Z")
 _MARKUP = re.compile(r"^[\s#>*+`~_-]+|[`*]+|%%.*?%%|!?\[\[|\]\]")
 
 
@@ -77,6 +78,17 @@ def free_stem(name: str, taken: Callable[[str], bool]) -> str:
         ending = f" ({number})"
         stem = _shortened(base, STEM_BYTES - len(ending)) + ending
     return stem
+
+
+def is_stem_of(stem: str, name: str) -> bool:
+    """Say whether a note of this name may have got this stem: `file_stem` of it, or one of `free_stem`."""
+    if stem_key(stem) == stem_key(file_stem(name)):
+        return True
+    ending = _NUMBERED.search(stem)
+    if ending is None:
+        return False
+    base = _shortened(file_stem(name), STEM_BYTES - len(ending[0]))
+    return stem_key(stem) == stem_key(base + ending[0])
 
 
 def shard(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from vault_mcp.notes import frontmatter, keyed, memory
 from vault_mcp.notes.line import Pair, Stamp, older
 from vault_mcp.notes.links import Link, find_links
+from vault_mcp.notes.names import is_stem_of
 from vault_mcp.notes.passages import Passage, cut
 from vault_mcp.notes.sections import FactLine, Layout, fact_lines, scan
 
@@ -180,7 +181,9 @@ def _name(path: str, kind: Kind, properties: Mapping[str, object]) -> str:
     if kind == "key":
         return _text(properties[kind])
     said = properties.get("name")
-    return said if isinstance(said, str) and said else path.rsplit("/", 1)[-1].removesuffix(".md")
+    stem = path.rsplit("/", 1)[-1].removesuffix(".md")
+    # An empty name is meant where the file is called like one; elsewhere a person has cleared the property.
+    return said if isinstance(said, str) and (said or is_stem_of(stem, said)) else stem
 
 
 def _text(value: object) -> str:
