@@ -24,43 +24,48 @@ class Kept(NamedTuple):
 
 
 def arrange(old: Sequence[tuple[int, int, Key]], wanted: Sequence[Key]) -> Kept:
-    """Match lines that are there with those wanted, in order, and give every new one a position.
+    """Match lines that are there with those wanted, and give every new one a position.
 
     Args:
-        old: (id, position, what tells it apart) of each line that is there.
-        wanted: What tells apart each line that shall be there.
+        old: (id, position, what tells it apart) of each line that is there, in order.
+        wanted: What tells apart each line that shall be there, in order.
     """
+    start = 0  # most often something was added at the end, and all before it stands as it did
+    for row, key in zip(old, wanted, strict=False):
+        if row[2] != key:
+            break
+        start += 1
+    same = [(index, row[0]) for index, row in enumerate(old[:start])]
     waiting: dict[Key, list[tuple[int, int]]] = {}
-    for number, position, key in reversed(old):
+    for number, position, key in reversed(old[start:]):
         waiting.setdefault(key, []).append((number, position))
-    found: list[tuple[int, int] | None] = [
-        (waiting[key].pop() if waiting.get(key) else None) for key in wanted
-    ]
-    gone = [number for left in waiting.values() for number, _ in left]
-    same = [(index, hit[0]) for index, hit in enumerate(found) if hit]
-    positions = _positions([hit[1] if hit else None for hit in found])
-    new = [(index, positions[index]) for index, hit in enumerate(found) if hit is None]
-    moved = [
-        (positions[index], hit[0]) for index, hit in enumerate(found) if hit and hit[1] != positions[index]
-    ]
-    return Kept(gone, new, moved, same)
+    found = [(waiting[key].pop() if waiting.get(key) else None) for key in wanted[start:]]
+    positions = _positions([hit[1] if hit else None for hit in found], old[start - 1][1] if start else -GAP)
+    new: list[tuple[int, int]] = []
+    moved: list[tuple[int, int]] = []
+    for index, (hit, position) in enumerate(zip(found, positions, strict=True), start):
+        if hit is None:
+            new.append((index, position))
+            continue
+        same.append((index, hit[0]))
+        if hit[1] != position:
+            moved.append((position, hit[0]))
+    return Kept([number for left in waiting.values() for number, _ in left], new, moved, same)
 
 
-def _positions(known: list[int | None]) -> list[int]:
-    """Give each line a position that rises from line to line, leaving the known ones alone if that can be."""
-    fixed = [position for position in known if position is not None]
-    rising = all(one < other for one, other in pairwise(fixed))
+def _positions(known: list[int | None], floor: int) -> list[int]:
+    """Give each line a position above the one before, `floor` at first; known ones stay if that can be."""
+    upcoming = [position for position in reversed(known) if position is not None]
     result: list[int] = []
-    last = -GAP
-    if rising:
-        upcoming = [position for position in reversed(known) if position is not None]
-        for position in known:
-            if position is not None:
-                last = upcoming.pop()
-            elif upcoming:
-                last = (last + upcoming[-1]) // 2 if upcoming[-1] - last > 1 else upcoming[-1]
-            else:
-                last += GAP
-            result.append(last)
-        rising = all(one < other for one, other in pairwise(result))
-    return result if rising else [index * GAP for index in range(len(known))]
+    last = floor
+    for position in known:
+        if position is not None:
+            last = upcoming.pop()
+        elif upcoming:
+            last = (last + upcoming[-1]) // 2
+        else:
+            last += GAP
+        result.append(last)
+    if all(one < other for one, other in pairwise([floor, *result])):
+        return result
+    return [floor + GAP * (index + 1) for index in range(len(known))]

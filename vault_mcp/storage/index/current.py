@@ -15,7 +15,6 @@ from vault_mcp.storage.index.arrange import GAP, Kept, arrange
 from vault_mcp.storage.index.note_rows import (
     count_current,
     differs,
-    differs_in_dates,
     links_of,
     name_unit,
     note_row,
@@ -189,10 +188,10 @@ class CurrentTables:
             " FROM observations WHERE id BETWEEN ? AND ?",
             (base, end),
         ).fetchall()
-        kept = arrange([(row[0], row[1], row[2]) for row in old], [item.text for item in items])
+        kept = arrange([row[:3] for row in old], [item.text for item in items])
         self._drop_lines("observations", kept, units=True)
-        known = {row[0]: row[3:] for row in old}
-        other = [(index, number) for index, number in kept.same if differs(known[number], items[index])]
+        known = {row[0]: row for row in old}
+        other = [(index, number) for index, number in kept.same if differs(known[number], 3, items[index])]
         changed = [(*observation_row(number, 0, items[index])[3:], number) for index, number in other]
         if changed:
             db.executemany(
@@ -218,7 +217,8 @@ class CurrentTables:
     def _update_passages(self, base: int, end: int, top: int, note: Note) -> None:
         role, pieces = prose_of(note)
         old = self._db.execute(
-            "SELECT id, position, heading, text FROM passages WHERE id BETWEEN ? AND ?", (base, end)
+            "SELECT id, position, heading, text FROM passages WHERE id BETWEEN ? AND ? ORDER BY position",
+            (base, end),
         ).fetchall()
         if not old and not pieces:
             return
@@ -238,7 +238,7 @@ class CurrentTables:
         db, items = self._db, note.relations
         old = db.execute(
             "SELECT id, position, type, target, shown, added_at, agent, edited_at, edited_by, from_git, more"
-            " FROM relations WHERE id BETWEEN ? AND ?",
+            " FROM relations WHERE id BETWEEN ? AND ? ORDER BY position",
             (base, end),
         ).fetchall()
         if not old and not items:
@@ -248,10 +248,8 @@ class CurrentTables:
             [(item.type, item.target, item.shown) for item in items],
         )
         self._drop_lines("relations", kept, units=False)
-        known = {row[0]: row[5:] for row in old}
-        other = [
-            (index, number) for index, number in kept.same if differs_in_dates(known[number], items[index])
-        ]
+        known = {row[0]: row for row in old}
+        other = [(index, number) for index, number in kept.same if differs(known[number], 4, items[index])]
         changed = [(*relation_row(number, 0, items[index])[6:], number) for index, number in other]
         if changed:
             db.executemany(

@@ -260,5 +260,6 @@ def _name_at_end(row: tuple[Any, ...], name: str | None, path: str | None) -> st
         return name
     if path is not None:
         return path.rpartition("/")[2]
-    target, shown = row[2], row[3]
+    target: str = row[2]
+    shown: str | None = row[3]
     return shown if shown is not None and is_stem_of(target.rpartition("/")[2], shown) else target

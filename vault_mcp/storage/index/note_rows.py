@@ -61,20 +61,26 @@ def relation_row(number: int, position: int, item: Relation) -> tuple[object, ..
     )
 
 
-def differs(known: tuple[Any, ...], item: Observation) -> bool:
-    """Say whether a line of the same text is superseded, or stamped, otherwise than before."""
-    return bool(known[0]) != item.superseded or differs_in_dates(known[1:], item)
+def differs(known: tuple[Any, ...], at: int, item: Observation | Relation) -> bool:
+    """Say whether a line of the same words is superseded, or stamped, otherwise than before.
 
+    Dates that Git told are none of the stamp's, so they are no difference.
 
-def differs_in_dates(known: tuple[Any, ...], item: Observation | Relation) -> bool:
-    """Say whether a line's stamp is another one than before; dates that Git told are none of the stamp's."""
-    added_at, agent, edited_at, edited_by, from_git, rest = known
-    if item.stamp is None:
-        return not from_git & GIT_ADDED
-    dates = dates_of(item.stamp)
-    if from_git & GIT_ADDED or (added_at, agent, rest) != (dates.added_at, dates.agent, rest_of(item.stamp)):
+    Args:
+        known: The row that is there: from `at` on whether it is superseded (only then looked at for an
+            observation), added at, agent, edited at, edited by, from_git, more.
+        at: Where that begins.
+        item: The line as it is now.
+    """
+    superseded, added_at, agent, edited_at, edited_by, from_git, rest = known[at:]
+    stamp = item.stamp
+    if isinstance(item, Observation) and bool(superseded) != item.superseded:
         return True
-    return not from_git and (edited_at, edited_by) != (dates.edited_at, dates.edited_by)
+    if stamp is None or from_git & GIT_ADDED:
+        return not (stamp is None and from_git & GIT_ADDED)
+    if added_at != stamp.added_at or agent != stamp.agent or rest != rest_of(stamp):
+        return True
+    return not from_git and (edited_at or "", edited_by or "") != (stamp.edited_at, stamp.edited_by)
 
 
 def name_unit(note: Note) -> str:
