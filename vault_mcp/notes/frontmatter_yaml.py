@@ -8,6 +8,7 @@ fit for strict JSON.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import yaml
@@ -24,6 +25,9 @@ DEPTH: Final = 50
 
 EXPANSION: Final = 10_000
 """How many values all aliases together may stand for; a text counts one more for 64 characters."""
+
+REMEMBERED: Final = 4_000
+"""Characters up to which a text is read once only: one edit of a note reads its front matter several times."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML without libyaml makes them of "\\ud800"
 _TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
@@ -54,7 +58,10 @@ class Entry:
 
 @dataclass(slots=True)
 class Document:
-    """All properties of a front matter. `flow` marks one written in braces; `problem` is a duplicate key."""
+    """All properties of a front matter; who reads them does not change them.
+
+    `flow` marks one written in braces; `problem` is a duplicate key.
+    """
 
     entries: list[Entry]
     problem: str | None
@@ -71,6 +78,10 @@ def read_document(text: str) -> Document:
     Raises:
         UnreadableError: it is no YAML, no mapping, or more than a front matter can hold.
     """
+    return _remembered(text) if len(text) <= REMEMBERED else _read(text)
+
+
+def _read(text: str) -> Document:
     try:
         return _Reader(text).document()
     except yaml.MarkedYAMLError as error:
@@ -81,6 +92,9 @@ def read_document(text: str) -> Document:
         raise UnreadableError("front matter is not valid YAML: it holds a control character") from None
     except UnicodeError:
         raise UnreadableError("front matter is not valid Unicode") from None
+
+
+_remembered = lru_cache(maxsize=256)(_read)
 
 
 class _Reader:
