@@ -18,7 +18,7 @@ from vault_mcp.receipt import Receipt
 from vault_mcp.storage.git.message import Ident, Message
 from vault_mcp.storage.git.repository import Repository
 from vault_mcp.storage.git.writer import Committed, Write, Writer
-from vault_mcp.storage.index import Index, IndexDamaged, NoteRow, Reader
+from vault_mcp.storage.index import Index, IndexDamaged, Reader
 from vault_mcp.storage.watcher import Watcher
 
 log = logging.getLogger(__name__)
@@ -222,13 +222,9 @@ class Vault:
         self, path: str, facts: Iterable[tuple[str, str]]
     ) -> dict[tuple[str, str], tuple[str, str, bool]]:
         """Say who wrote facts of a note, when, and whether by hand: {(kind, text): (by, at, hand)}."""
-        wanted = set(facts)
         try:
             with self.index.reading() as reader:
-                row = reader.note_at(path)
-                if row is None or not wanted:
-                    return {}
-                return {key: told for key, told in _told(reader, row) if key in wanted}
+                return reader.provenance(path, facts)
         except IndexDamaged:
             return {}
 
@@ -237,15 +233,3 @@ class Vault:
     def noticed(self, paths: frozenset[str] | None) -> None:
         """Take in files that somebody else changed; None means that any may have changed."""
         self._follower.noticed(paths)
-
-
-def _told(reader: Reader, row: NoteRow) -> Iterator[tuple[tuple[str, str], tuple[str, str, bool]]]:
-    """Give each fact of a note with who wrote its words last, when, and whether by hand."""
-    for line in reader.observations(row.id, superseded=True):
-        kind = "superseded" if line.superseded else "observation"
-        by, at = line.edited_by or line.agent or "", line.edited_at or line.added_at or ""
-        yield (kind, line.text), (by, at, line.by_hand)
-    for relation in reader.relations_from([row.id]):
-        text = f"{relation.type} -> {relation.shown or relation.target}"
-        yield ("relation", text), (relation.agent or "", relation.added_at or "", not relation.stamped)
-    yield ("type", row.type), (row.agent or "", row.added_at or "", False)

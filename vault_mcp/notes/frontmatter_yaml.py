@@ -27,7 +27,7 @@ EXPANSION: Final = 10_000
 """How many values all aliases together may stand for; a text counts one more for 64 characters."""
 
 REMEMBERED: Final = 4_000
-"""Characters up to which a text is read once only: one edit of a note reads its front matter several times."""
+"""Characters up to which a text is read once only: one edit reads its note several times."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML without libyaml makes them of "\\ud800"
 _TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
