@@ -26,6 +26,7 @@ from vault_mcp.tools.schema import (
 from vault_mcp.tools.tool import ADDS, CHANGES, READS, Caller, Prompt, Resource, Tool
 
 URI = "memory://dummy"
+OTHER = "memory://other"
 
 
 class DummyVault:
@@ -44,7 +45,7 @@ class DummyVault:
 
 def note(vault: DummyVault, caller: Caller, text: str) -> Mapping[str, object]:
     vault.notes.append(text)
-    vault.notify([URI])
+    vault.notify([OTHER, URI])
     return {"text": text, "agent": caller.agent, "count": len(vault.notes)}
 
 

@@ -60,8 +60,8 @@ def serve_vault(
         open_with: opens the vault, given how to tell of changed resources; called behind the first reply too.
         agent: the name for every call; "" takes the client's own.
     """
-    wire = Wire.take()
     end_at_signals()
+    wire = Wire.take()
     logging.basicConfig(level=logging.WARNING, format="vault-mcp: %(message)s", stream=sys.stderr)
     # The SDK makes some hundred thousand objects while it is imported, none of them garbage: not looking
     # for any spares a tenth of the start, and freezing them spares every later collection.

@@ -40,13 +40,19 @@ DISK_SAYS = {
 
 def succeeded(tool: Tool, result: Result) -> CallToolResult:
     """Give a tool's result as text, and as structure where the tool declares one."""
-    if isinstance(result, str):
-        text, structure = sendable(result), None
-    else:
+    blocks: tuple[str, ...]
+    if isinstance(result, Mapping):
         text, structure = _written(result)
-    if len(text) > MAX_REPLY:
-        return _too_long(tool, len(text))
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structure)
+        blocks = (text,)
+    else:
+        blocks = tuple(map(sendable, (result,) if isinstance(result, str) else result))
+        structure = None
+    length = sum(map(len, blocks))
+    if length > (tool.longest_reply or MAX_REPLY):
+        return _too_long(tool, length)
+    return CallToolResult(
+        content=[TextContent(type="text", text=block) for block in blocks], structured_content=structure
+    )
 
 
 def failed(message: str) -> CallToolResult:
