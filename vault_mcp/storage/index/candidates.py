@@ -128,15 +128,16 @@ class Finder:
 
     def estimated(self, terms: Sequence[str]) -> int:
         """Count the notes that seem to hold any of the terms, up to a bound; the scope is not looked at."""
-        sources, values = [], []
+        sources: list[str] = []
+        values: list[str] = []
         long = [gram_query(term) for term in terms if len(term) > 2]
         if long:
             sources.append("SELECT rowid AS id FROM grams WHERE grams MATCH ?")
             values.append(" OR ".join(f"({query})" for query in long))
         for term in terms:
             if len(term) <= 2:
-                sources.append("SELECT id FROM units WHERE instr(folded, ?)")
-                values.append(term)
+                sources.append("SELECT doc AS id FROM gram_rows WHERE term >= ? AND term < ?")
+                values += gram_range(term)
         each = [f"SELECT id FROM ({source} LIMIT {COUNTED})" for source in sources]
         sql = f"SELECT count(DISTINCT id >> {SHIFT}) FROM ({' UNION ALL '.join(each)})"
         count: int = self._db.execute(sql, values).fetchone()[0]

@@ -27,7 +27,7 @@ BUSY_SECONDS = 10.0
 CACHE_KIB = 8192
 """Page cache of one connection."""
 
-LOG_PAGES = 16_000
+LOG_PAGES = 4000
 """Length of the write-ahead log at which a writer itself moves it into the file, when `upkeep` never came."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

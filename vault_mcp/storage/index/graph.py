@@ -23,7 +23,7 @@ from vault_mcp.storage.index.schema import BY_TOOL, GIT_ADDED, GIT_EDITED, MOST_
 
 EVERYTHING = Filter()
 
-FEW = 2000
+FEW = 500
 """Lines within a filter up to which it pays to begin from the lines rather than from the entities."""
 
 OBSERVATION_COLUMNS = (
@@ -176,7 +176,10 @@ class Graph(Snapshot):
         for _, group in itertools.groupby(self._db.execute(sql, tuple(values)), key=lambda row: row[0]):
             rows = list(group)
             first = rows[0]
-            path = resolve(first[2], first[7], [row[12] for row in rows if row[12] is not None])
+            if len(rows) == 1 and "/" not in first[2]:
+                path = first[12]  # a bare name means the only file that is called so
+            else:
+                path = resolve(first[2], first[7], [row[12] for row in rows if row[12] is not None])
             yield _relation(next((row for row in rows if row[12] == path), first), path)
 
     # -- kinds of things, with counts
