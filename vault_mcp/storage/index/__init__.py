@@ -2,6 +2,7 @@
 
 from vault_mcp.storage.index.database import Index, IndexDamaged
 from vault_mcp.storage.index.descent import FileChange
+from vault_mcp.storage.index.memories import MemoryRow, SessionRow
 from vault_mcp.storage.index.reader import Reader
 from vault_mcp.storage.index.replay import replay
 from vault_mcp.storage.index.rows import (
@@ -13,6 +14,7 @@ from vault_mcp.storage.index.rows import (
     Findings,
     Found,
     Hit,
+    KeyRow,
     NoteRow,
     ObservationRow,
     Page,
@@ -34,11 +36,14 @@ __all__ = [
     "Index",
     "IndexDamaged",
     "IndexWriter",
+    "KeyRow",
+    "MemoryRow",
     "NoteRow",
     "ObservationRow",
     "Page",
     "Reader",
     "RelationRow",
+    "SessionRow",
     "Totals",
     "replay",
 ]

@@ -1,9 +1,10 @@
 """One snapshot of the index, with all that can be asked of it."""
 
+from vault_mcp.storage.index.keys import Keys
 from vault_mcp.storage.index.lookup import Lookup
 from vault_mcp.storage.index.past import Past
 from vault_mcp.storage.index.search import Search
 
 
-class Reader(Lookup, Search, Past):
+class Reader(Lookup, Search, Keys, Past):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""

@@ -11,7 +11,7 @@ from vault_mcp.notes import frontmatter, links, names
 from vault_mcp.notes.absorb import absorb
 from vault_mcp.notes.line import Stamp
 from vault_mcp.notes.note import Note, Relation
-from vault_mcp.tools import wikilinks
+from vault_mcp.tools import placing, wikilinks
 from vault_mcp.tools.graph import find, relations
 from vault_mcp.tools.graph.records import (
     Json,
@@ -62,13 +62,13 @@ def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str
 def create(change: Change, name: str, kind: str, texts: Sequence[str]) -> Note:
     """Make one entity; a person's plain note of exactly that name becomes it and keeps all its text."""
     stamp = Stamp(change.at, change.by)
-    plain = _plain_note(change, name)
+    plain = plain_note(change, name)
     if plain is not None:
         path = plain.path
-        text = _made_entity(change.read(path) or "", kind, change)
+        text = made_entity(change.read(path) or "", kind, at=change.at, agent=change.by)
         change.write(path, notes.add_observations(text, [(t, stamp) for t in texts]) if texts else text)
     else:
-        path, stem = find.place(change, f"entities/{names.file_stem(kind)}", name)
+        path, stem = placing.place(change, f"entities/{names.file_stem(kind)}", name)
         change.write(
             path,
             notes.new_entity(
@@ -82,7 +82,8 @@ def create(change: Change, name: str, kind: str, texts: Sequence[str]) -> Note:
     return note
 
 
-def _plain_note(change: Change, name: str) -> Note | None:
+def plain_note(change: Change, name: str) -> Note | None:
+    """Give the plain note of exactly this name that an entity of the name can be made of; None without."""
     with change.vault.snapshot() as reader:
         row = reader.note_named(name)
     if row is None or row.kind != "note":
@@ -125,7 +126,9 @@ def _rename(change: Change, note: Note, name: str) -> tuple[Note, int]:
     if links.stem_key(stem) == old_key:
         path = f"{folder}/{stem}.md" if folder else f"{stem}.md"
     else:
-        path, stem = find.place(change, folder, name) if folder else find.place(change, "entities", name)
+        path, stem = (
+            placing.place(change, folder, name) if folder else placing.place(change, "entities", name)
+        )
     text = notes.set_name(change.read(note.path) or "", name, stem)
     if path != note.path:
         change.delete(note.path)
@@ -211,9 +214,9 @@ def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str]) ->
     )
 
 
-def _made_entity(text: str, kind: str, change: Change) -> str:
+def made_entity(text: str, kind: str, *, at: str, agent: str) -> str:
     """Give a plain note the properties of an entity; all else stays."""
-    for key, value in (("entity", kind), ("created", change.at), ("agent", change.by)):
+    for key, value in (("entity", kind), ("created", at), ("agent", agent)):
         text = frontmatter.set_property(text, key, value)
     return text
 

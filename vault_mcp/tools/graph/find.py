@@ -6,19 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import NotFound
-from vault_mcp.notes import links, names
+from vault_mcp.notes import names
 from vault_mcp.notes.note import Note
-from vault_mcp.storage import files
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
     from vault_mcp.storage.index import NoteRow, Reader
-
-FOLDER_MOST = 500
-"""Notes in one folder from which new ones go to its sub-folders (Git's tree objects stay small)."""
-
-ARCHIVE = "archive/"
-"""Notes under this folder are kept and can be searched, but are no part of the graph."""
 
 
 def entity(change: Change, name: str) -> Note:
@@ -67,26 +60,6 @@ def node(change: Change, name: str) -> Note | None:
             row = reader.note_named(name)
         found = change.note(row.path) if row else None
     return found
-
-
-def place(change: Change, folder: str, name: str) -> tuple[str, str]:
-    """Give (path, stem) for a new note called `name` in `folder`; no other note has that stem."""
-    with change.vault.snapshot() as reader:
-
-        def taken(stem: str) -> bool:
-            key = links.stem_key(stem)
-            return reader.stem_taken(key) or key in change.stems
-
-        stem = names.free_stem(name, taken)
-        if reader.notes_in_folder(folder) >= FOLDER_MOST:
-            folder = f"{folder}/{names.shard(name)}"
-    path = f"{folder}/{stem}.md"
-    while change.exists(path) or files.stat(change.vault.root, path) is not None:
-        # A file that nobody has noticed yet stands there.
-        stem = names.free_stem(f"{stem} (2)", lambda s: change.exists(f"{folder}/{s}.md"))
-        path = f"{folder}/{stem}.md"
-    change.stems.add(links.stem_key(stem))
-    return path, stem
 
 
 def unique(values: Iterable[str]) -> list[str]:

@@ -1,0 +1,116 @@
+"""Memories in the index: by number, by session, and how many there are."""
+
+from dataclasses import dataclass
+
+from vault_mcp.storage.index.cursors import read_cursor, write_cursor
+from vault_mcp.storage.index.lookup import NOTE, Snapshot, note_row, storable
+from vault_mcp.storage.index.rows import NoteRow, Page
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session: how many memories it has, and the newest of them."""
+
+    session: str
+    count: int
+    newest: int
+    path: str
+    stored_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One memory's note with its number, importance (1 to 10) and session."""
+
+    note: NoteRow
+    id: int
+    importance: int | None
+    session: str
+
+
+class Memories(Snapshot):
+    """What the memory tools ask of the index. Archived memories have numbers too."""
+
+    def memory(self, number: int) -> MemoryRow | None:
+        """Give the memory with this number; of several (a person's copies) the first that is not archived."""
+        rows = self._rows(
+            f"{NOTE} WHERE n.memory_id = ? AND n.kind = 'memory' ORDER BY n.archived, length(f.path), f.path",
+            (number,),
+        )
+        return self.memory_of(note_row(rows[0])) if rows else None
+
+    def memory_of(self, note: NoteRow) -> MemoryRow | None:
+        """Give what a memory's note says of itself; None for one that bears no number."""
+        row = self._one("SELECT memory_id, importance, session FROM notes WHERE id = ?", (note.id,))
+        return MemoryRow(note, row[0], row[1], row[2]) if row and row[0] is not None else None
+
+    def memory_twins(self, most: int = 100) -> list[tuple[int, list[str]]]:
+        """Give the numbers that several memories bear, each with their paths, for `doctor`."""
+        numbers = self._rows(
+            "SELECT memory_id FROM notes WHERE memory_id IS NOT NULL GROUP BY memory_id HAVING count(*) > 1"
+            " ORDER BY memory_id LIMIT ?",
+            (most,),
+        )
+        twins = []
+        for (number,) in numbers:
+            rows = self._rows(
+                "SELECT f.path FROM notes n JOIN files f ON f.id = n.id"
+                " WHERE n.memory_id = ? ORDER BY f.path",
+                (number,),
+            )
+            twins.append((number, [row[0] for row in rows]))
+        return twins
+
+    def newest_memory(self) -> int:
+        """Give the highest number that a memory bears, 0 without any."""
+        number: int = self._one("SELECT coalesce(max(memory_id), 0) FROM notes WHERE memory_id IS NOT NULL")[
+            0
+        ]
+        return number
+
+    def count_memories(self) -> tuple[int, int]:
+        """Count the memories in use and the archived ones."""
+        rows = dict(
+            self._rows("SELECT archived, count(*) FROM notes WHERE kind = 'memory' GROUP BY archived")
+        )
+        return rows.get(0, 0), rows.get(1, 0)
+
+    def memories_of_session(self, session: str, limit: int, after: int = 0) -> list[MemoryRow]:
+        """Give memories of a session in the order in which they were stored."""
+        rows = self._rows(
+            f"{NOTE} WHERE n.kind = 'memory' AND NOT n.archived AND n.session = ? AND n.memory_id > ?"
+            " ORDER BY n.memory_id LIMIT ?",
+            (storable(session), after, limit),
+        )
+        found = (self.memory_of(note_row(row)) for row in rows)
+        return [row for row in found if row is not None]
+
+    def sessions(self, limit: int, cursor: str | None = None) -> Page[SessionRow]:
+        """Give the sessions, the one with the newest memory first.
+
+        Raises:
+            BadArgument: the cursor is not one of these.
+        """
+        having, values = "", []  # type: str, list[Any]
+        if cursor:
+            newest, session = read_cursor(cursor, "sessions", int, str)
+            having, values = "HAVING (max(n.memory_id), n.session) < (?, ?)", [newest, session]
+        rows = self._rows(
+            "SELECT n.session, count(*), max(n.memory_id), f.path, n.created FROM notes n"
+            " JOIN files f ON f.id = n.id"
+            " WHERE n.kind = 'memory' AND NOT n.archived AND n.memory_id IS NOT NULL"
+            f" GROUP BY n.session {having} ORDER BY max(n.memory_id) DESC, n.session DESC LIMIT ?",
+            (*values, limit + 1),
+        )
+        shown = tuple(SessionRow(*row) for row in rows[:limit])
+        following = (
+            write_cursor("sessions", shown[-1].newest, shown[-1].session) if len(rows) > limit else None
+        )
+        return Page(shown, following)
+
+    def count_sessions(self) -> int:
+        """Count the sessions that memories name."""
+        count: int = self._one(
+            "SELECT count(DISTINCT session) FROM notes WHERE kind = 'memory' AND NOT archived"
+        )[0]
+        return count
