@@ -65,10 +65,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a folder holds, depth first and sorted by name, and how many entries are left out."""
+    """What a folder holds, depth first and sorted by name, how many entries are left out, its own size."""
 
     entries: tuple[Entry, ...]
     left_out: int
+    size: int = 0
 
 
 def read(root: str, path: str, *, too_large: int = TOO_LARGE) -> tuple[bytes, FileStat] | None:
@@ -229,6 +230,12 @@ def listing(root: str, path: str, depth: int = 2, limit: int = 1000) -> Listing 
     """
     if kind(root, path) != "folder":
         return None
+    try:
+        with _opened(root, path) as place:
+            own = os.stat(place)
+    except OSError as error:
+        _raise_unless_nothing(error, path)
+        return None
     entries: list[Entry] = []
     left_out = 0
     for entry in _listed(root, path, depth):
@@ -236,7 +243,7 @@ def listing(root: str, path: str, depth: int = 2, limit: int = 1000) -> Listing 
             entries.append(entry)
         else:
             left_out += 1
-    return Listing(tuple(entries), left_out)
+    return Listing(tuple(entries), left_out, own.st_size)
 
 
 def _listed(root: str, folder: str, depth: int) -> Iterator[Entry]:

@@ -59,7 +59,8 @@ class Catalog:
             return {
                 tool.name
                 for tool in self.tools
-                if word in ("all", tool.family) or (word == "core" and tool.in_core)
+                if not tool.by_name_only
+                and (word in ("all", tool.family) or (word == "core" and tool.in_core))
             }
         if self.tool(word) is None:
             known = ", ".join(PROFILES)

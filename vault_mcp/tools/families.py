@@ -1,7 +1,10 @@
 """The whole catalog, put together from its families."""
 
 from vault_mcp.tools.catalog import Catalog
-from vault_mcp.tools.graph import entries, prompts, reading, taxonomy
+from vault_mcp.tools.files import entries as files
+from vault_mcp.tools.graph import entries as graph
+from vault_mcp.tools.graph import prompts, reading, taxonomy
+from vault_mcp.tools.keys import entries as keys
 from vault_mcp.tools.tool import Resource
 
 RESOURCES = (
@@ -26,4 +29,4 @@ RESOURCES = (
 
 def whole_catalog() -> Catalog:
     """Give every tool, resource and prompt."""
-    return Catalog(entries.TOOLS, RESOURCES, prompts.PROMPTS)
+    return Catalog((*graph.TOOLS, *files.TOOLS, *keys.TOOLS), RESOURCES, prompts.PROMPTS)

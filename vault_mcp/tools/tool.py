@@ -9,8 +9,11 @@ from vault_mcp.tools.schema import Record
 Family = Literal["graph", "memories", "files", "keys", "history"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
-Result = Mapping[str, object] | str
-"""What a tool gives back: an object for tools that declare a result, else plain text."""
+Result = Mapping[str, object] | str | tuple[str, ...]
+"""What a tool gives back: an object for tools that declare a result, else text, in one block or several.
+
+Several are for an answer that a program reads, such as a JSON list, with a sentence to the reader behind it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,12 @@ class Tool:
     `run(vault, caller, **arguments)` is called in a worker thread, perhaps beside other calls, with arguments
     that fit `inputs`. It gives an object that fits `result`, or text where `result` is None, and raises a
     `VaultError` for everything foreseen.
+
+    Attributes:
+        in_core: it belongs to the few that a small client is offered.
+        by_name_only: it is offered only where it is asked for by its own name, never as one of a family.
+        longest_reply: characters that a reply may have where one text is to come back whole; else the door's
+            own limit holds.
     """
 
     name: str
@@ -59,6 +68,8 @@ class Tool:
     hints: Hints
     run: Callable[..., Result]
     in_core: bool = False
+    by_name_only: bool = False
+    longest_reply: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,14 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One key with its value, exactly."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommitRow:
     """One commit of the first-parent chain. `at` is the author time in seconds since 1970."""
 

@@ -1,0 +1,188 @@
+"""The file tools as a client sees them: six, and the same six as one tool for who asks for it by name."""
+
+from collections.abc import Callable
+
+from vault_mcp.tools import schema as s
+from vault_mcp.tools.files import editing, moving, single, viewing
+from vault_mcp.tools.tool import READS, Hints, Result, Tool
+
+
+def file_tool(
+    name: str,
+    title: str,
+    description: str,
+    inputs: s.Record,
+    hints: Hints,
+    run: Callable[..., Result],
+    *,
+    by_name_only: bool = False,
+) -> Tool:
+    """Give one entry of the files family; the description's line breaks are only the source's."""
+    return Tool(
+        name=name,
+        title=title,
+        family="files",
+        description=" ".join(description.split()),
+        inputs=inputs,
+        result=None,
+        hints=hints,
+        run=run,
+        by_name_only=by_name_only,
+    )
+
+
+PATH = "Path of the file, relative to the vault, as in notes/plan.md; /memories/notes/plan.md means the same."
+RANGE = s.array(
+    "First and last line to show, from 1, as in [10, 20]; [10, -1] goes to the end. Leave out for all.",
+    s.integer("A line number."),
+    default=(),
+)
+
+MEMORY_VIEW = file_tool(
+    "memory_view",
+    "View a memory file or folder",
+    """View one file of the memory with line numbers, or list a folder two levels deep with sizes. Reads
+    what is on the disk now and changes nothing. A view is cut at 16,000 characters and says which
+    view_range goes on; an empty file says that it is empty. A path that leads nowhere fails with the files
+    of that name; a binary file fails, as it can be listed but not shown. To find a note by its words use
+    search_nodes; for the value of a key, read_memory.""",
+    s.record(
+        {
+            "path": s.text(
+                'Path of a file or folder, relative to the vault; "", / or /memories is its root.', default=""
+            ),
+            "view_range": RANGE,
+        }
+    ),
+    READS,
+    viewing.memory_view,
+)
+
+MEMORY_CREATE = file_tool(
+    "memory_create",
+    "Create a memory file",
+    """Create one new file that holds exactly the given text, with the folders it needs, as one Git commit
+    in your name. Any kind of text file is kept; a Markdown file is a note at once, found by every search.
+    Fails with nothing saved when something exists at the path, when the path leads out of the vault or to
+    hidden or protected parts, and when some system could not store its name. To change a file that exists
+    use memory_str_replace or memory_insert; for a fact about somebody, add_observations.""",
+    s.record(
+        {
+            "path": s.text("Path of the new file, relative to the vault, as in notes/plan.md."),
+            "file_text": s.text("The whole text of the file, stored as it is."),
+        }
+    ),
+    Hints(),
+    editing.memory_create,
+)
+
+MEMORY_STR_REPLACE = file_tool(
+    "memory_str_replace",
+    "Replace text in a memory file",
+    """Replace one exact passage of a file, or delete it by leaving new_str out. All other bytes, line ends
+    and a missing last newline stay; the edit is one Git commit in your name, and the reply shows the lines
+    around it. Fails with nothing saved when the file does not exist or is no text, and when old_str is
+    empty, does not appear verbatim, or appears more than once (the lines are named). To add lines use
+    memory_insert; to correct an observation, edit_observation.""",
+    s.record(
+        {
+            "path": s.text(PATH),
+            "old_str": s.text("Exact text to replace; it must appear in the file once. May span lines."),
+            "new_str": s.text("Text to put in its place; leave out to delete old_str.", default=""),
+        }
+    ),
+    Hints(destructive=True),
+    editing.memory_str_replace,
+)
+
+MEMORY_INSERT = file_tool(
+    "memory_insert",
+    "Insert lines into a memory file",
+    """Insert text as lines of their own into a file, behind the line that you name, as one Git commit in
+    your name. Line 0 is before the first line, the file's line count appends. All other bytes stay, and the
+    text takes the file's line ends. Fails with nothing saved when the file does not exist or is no text,
+    and when insert_line is beyond its lines (the range is named). To change text that is there use
+    memory_str_replace; for a new file, memory_create.""",
+    s.record(
+        {
+            "path": s.text(PATH),
+            "insert_line": s.integer("Number of the line behind which to insert; 0 is before the first."),
+            "insert_text": s.text("The lines to insert; a newline at the end may be left out."),
+        }
+    ),
+    Hints(),
+    editing.memory_insert,
+)
+
+MEMORY_DELETE = file_tool(
+    "memory_delete",
+    "Delete a memory file or folder",
+    """Delete one file, or a folder with everything in it, as one Git commit in your name. What was there
+    stays in Git history and can be brought back from it. Links to a deleted note stay as they are and lead
+    nowhere. Fails with nothing deleted when the path does not exist, is the root, is hidden or protected,
+    or is ignored by Git and so could not be brought back. To move a file use memory_rename; to remove a key
+    delete_memory, an entity delete_entities.""",
+    s.record({"path": s.text("Path of the file or folder to delete, relative to the vault.")}),
+    Hints(destructive=True),
+    moving.memory_delete,
+)
+
+MEMORY_RENAME = file_tool(
+    "memory_rename",
+    "Rename or move a memory file or folder",
+    """Move or rename one file or folder, with the folders it needs, as one Git commit in your name. Links
+    to moved notes and files, in notes, properties and canvases, are rewritten so that they mean what they
+    meant. Fails with nothing saved when the old path does not exist or is the root, when the destination
+    exists, lies inside what is moved, or is no path that the vault can hold. To give an entity another name
+    use rename_entity, which keeps relations readable too.""",
+    s.record(
+        {
+            "old_path": s.text("Path of the file or folder as it is, relative to the vault."),
+            "new_path": s.text("Path that it shall have; nothing may be there yet."),
+        }
+    ),
+    Hints(destructive=True),
+    moving.memory_rename,
+)
+
+MEMORY = file_tool(
+    "memory",
+    "Memory files",
+    """Work on the memory's files with one of six commands: view a file or folder, create a file,
+    str_replace one passage, insert lines, delete or rename a file or folder. Every command that changes
+    something is one Git commit in your name. Each takes the arguments of the tool memory_<command>; an
+    argument that the command needs and does not get fails the call, as does a path that is not there,
+    exists already or leads out of the vault, with nothing saved. For facts about people and projects use
+    the graph tools.""",
+    s.record(
+        {
+            "command": s.choice("What to do.", single.COMMANDS),
+            "path": s.text("The file or folder: view, create, str_replace, insert, delete.", optional=True),
+            "view_range": s.array(
+                "view: first and last line to show, from 1; -1 is the end.",
+                s.integer("A line number."),
+                optional=True,
+            ),
+            "file_text": s.text("create: the whole text of the new file.", optional=True),
+            "old_str": s.text("str_replace: exact text, which must appear once.", optional=True),
+            "new_str": s.text("str_replace: text to put in its place.", optional=True),
+            "insert_line": s.integer("insert: the line behind which to insert; 0 is the top.", optional=True),
+            "insert_text": s.text("insert: the lines to insert.", optional=True),
+            "old_path": s.text("rename: the path as it is.", optional=True),
+            "new_path": s.text("rename: the path that it shall have.", optional=True),
+        }
+    ),
+    Hints(destructive=True),
+    single.memory,
+    by_name_only=True,
+)
+
+TOOLS = (
+    MEMORY_VIEW,
+    MEMORY_CREATE,
+    MEMORY_STR_REPLACE,
+    MEMORY_INSERT,
+    MEMORY_DELETE,
+    MEMORY_RENAME,
+    MEMORY,
+)
