@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -47,6 +48,8 @@ class Change:
     """Notes that this change made and the index cannot know yet: (kind, name key) -> path."""
     stems: set[str]
     """Stem keys that this change has taken."""
+    placed: Counter[str]
+    """How many new notes this change has given a place in each folder."""
 
     def __init__(self, vault: Vault, tool: str, *, by: str, session: str, subject: str) -> None:
         self.vault = vault
@@ -60,6 +63,7 @@ class Change:
         self.pending: dict[str, bytes | None] = {}
         self.made: dict[tuple[str, str], str] = {}
         self.stems: set[str] = set()
+        self.placed: Counter[str] = Counter()
         self._looked_again = False
         self._parsed: dict[tuple[str, bytes], Note] = {}
         self._lock: AbstractContextManager[Writer] | None = None
