@@ -1,11 +1,14 @@
 """Vaults for the tests of everything that knows Git, apart from whatever the machine's own Git is set to."""
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.storage.git.vaults import Vault
+pytest.register_assert_rewrite("tests.storage.git.vaults", "tests.storage.git.killing")
+
+from tests.storage.git.vaults import Vault  # noqa: E402 - only now are its assertions told in full
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +42,10 @@ def vaults(tmp_path: Path) -> Iterator[Callable[..., Vault]]:
 def vault(vaults: Callable[..., Vault]) -> Vault:
     """A vault of three notes."""
     return vaults(notes={"a.md": "a\n", "b.md": "b\n", "people/ada.md": "# Ada\n"})
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, where there is one, for what copies a vault hundreds of times."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else tmp_path) as folder:
+        yield Path(folder)

@@ -41,7 +41,7 @@ class GitLock:
         try:
             self.fd = os.open(self._private, flags, 0o666)
         except FileExistsError:
-            os.unlink(self._private)
+            self.recover()  # only a killed process leaves it, since ours are one at a time
             self.fd = os.open(self._private, flags, 0o666)
         deadline, pause = 0.0, 0.001
         while True:

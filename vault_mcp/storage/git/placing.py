@@ -158,7 +158,9 @@ class Placing:
                 with _naming(path):
                     folder = self.folder(above, make=content is not None)
             except FileNotFoundError:
-                raise _stale(path) from None
+                if seen is not None:
+                    raise _stale(path) from None
+                return file  # it goes, and so did its folder
             if standing is None and not self._on_this_device(folder):
                 file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
         self.files.append(file)
@@ -225,8 +227,12 @@ class Placing:
         self._still_there()
 
     def _take_away(self, file: Placed) -> None:
-        holder, where = self._holder(file)
         folder = self.folder(file.folder)
+        if file.seen is None:
+            if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
+                raise _stale(file.path)
+            return  # gone already
+        holder, where = self._holder(file)
         file.before = self._compare(file, folder)
         os.replace(file.name, holder, src_dir_fd=folder, dst_dir_fd=where)
         if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), file.before):

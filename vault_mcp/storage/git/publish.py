@@ -16,7 +16,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
-from vault_mcp.errors import RepositoryRefused
+from vault_mcp.errors import RepositoryRefused, VaultError
 from vault_mcp.storage import files
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.draft import Draft, Words, Write, make_draft
@@ -57,6 +57,7 @@ class Publication:
         self._index, self._branch = shop.locks(ref)
         self._index_through_git = False
         self._image_changed = False
+        self._settled = False
 
     def run(self, writes: Mapping[str, Write], words: Words) -> tuple[Draft, Found]:
         """Make the commit; give it with the disk's facts of its files.
@@ -64,35 +65,38 @@ class Publication:
         Raises:
             HeadMovedError: the branch is elsewhere by now; nothing was changed.
         """
-        shop = self._shop
-        published = False
         going = [path for path, write in writes.items() if write.content is None]
-        self._placing = Placing(shop.root, shop.state_dir, going)
+        self._placing = Placing(self._shop.root, self._shop.state_dir, going)
         try:
-            draft = make_draft(shop, self._head, writes, words, write_files=self._write_files)
+            return self._run(writes, words)
+        finally:
+            self._branch.release()
+            self._index.release()
+            self._placing.close()
+            # The record goes last: as long as it stands, what a kill leaves is looked for.
+            if self._settled:
+                self._shop.intents.clear()
+
+    def _run(self, writes: Mapping[str, Write], words: Words) -> tuple[Draft, Found]:
+        try:
+            draft = make_draft(self._shop, self._head, writes, words, write_files=self._write_files)
             self._prepare(draft, writes, words)
             self._lock()
             found = self._place(writes)
             self._make_index(draft, found)
             self._move_branch(draft, words)
-            published = True
-            self._finish()
-        except BaseException as error:
+        except BaseException:
             if self._image_changed:
-                shop.image.forget()
-            if published:
-                # It is in history. What is left to do stands in the record, for the next writer.
-                if isinstance(error, Exception):
-                    return draft, found
-                raise
+                self._shop.image.forget()
             self._placing.undo()
-            if self._holders is None:
-                shop.intents.clear()
+            self._settled = self._holders is None
             raise
-        finally:
-            self._branch.release()
-            self._index.release()
-            self._placing.close()
+        try:
+            self._finish()
+            self._settled = True
+        except (OSError, VaultError):
+            # It is in history all the same. What is left to do stands in the record, for the next writer.
+            self._shop.image.forget()
         return draft, found
 
     def _prepare(self, draft: Draft, writes: Mapping[str, Write], words: Words) -> None:
@@ -198,7 +202,6 @@ class Publication:
         else:
             self._index.publish()
         self._placing.finish()
-        self._shop.intents.clear()
 
 
 def write_image(shop: Workshop, fd: int) -> None:

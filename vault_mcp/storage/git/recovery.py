@@ -39,13 +39,23 @@ def recover(shop: Workshop, is_ancestor: Callable[[str, str], bool]) -> None:
         RepositoryRefused: the repository is in a state that must not be written; the record stays.
     """
     intent = shop.intents.read()
-    for lock in shop.locks(intent.ref if intent else shop.refs.branch()):
-        lock.recover()
+    if intent is not None:
+        for lock in shop.locks(intent.ref):
+            lock.recover()
     if intent is not None:
         _give_back(shop, intent)
         _finish(shop, intent, is_ancestor)
     _sweep(shop, intent)
     shop.intents.clear()
+
+
+def has_leftovers(shop: Workshop) -> bool:
+    """Say whether a killed process may have left something; a living one may just be at it, too."""
+    try:
+        names = os.listdir(shop.state_dir)
+    except FileNotFoundError:
+        return False
+    return shop.intents.left() or any(name.startswith(LEFTOVERS) for name in names)
 
 
 def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bool]) -> None:

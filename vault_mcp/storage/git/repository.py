@@ -20,7 +20,7 @@ from vault_mcp.storage.git.objects import LooseObjects
 from vault_mcp.storage.git.placing import storage_failed
 from vault_mcp.storage.git.probe import Probe, refuse_under_way
 from vault_mcp.storage.git.reader import ObjectReader
-from vault_mcp.storage.git.recovery import recover
+from vault_mcp.storage.git.recovery import has_leftovers, recover
 from vault_mcp.storage.git.refs import Refs, is_sha
 from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
@@ -61,6 +61,7 @@ class Repository:
         )
         self._ignore = Ignore(program, common_dir)
         self._upkeep = Upkeep(program)
+        self._unswept = False
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
@@ -77,7 +78,8 @@ class Repository:
         git_dir, common_dir = find_repository(root)
         refuse_other_owner(program, (root, f"{root}/.git", git_dir))
         repository = cls(root, git_dir, common_dir, program, trusted=trusted)
-        if repository._shop.intents.left():
+        repository._unswept = has_leftovers(repository._shop)
+        if repository._unswept:
             # A merge under way or another server at work is no reason not to open: the next write sees to it.
             with contextlib.suppress(VaultError), repository.try_writing():
                 pass
@@ -140,8 +142,9 @@ class Repository:
     def _writer(self) -> Writer:
         refuse_under_way(self.git_dir)
         self._shop.probe.look()
-        if self._shop.intents.pending():
+        if self._shop.intents.pending() or self._unswept:
             recover(self._shop, self.is_ancestor)
+            self._unswept = False
         return Writer(self._shop)
 
     def _leave(self, writer: Writer) -> None:
