@@ -6,7 +6,7 @@ relations whose ends are no entities. So an export gives back what an import too
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -296,7 +296,10 @@ class _Import:
 
 
 def export_graph(vault: Vault) -> Graph:
-    """Give the whole graph: entities with their current facts, and relations, dangling ones too."""
+    """Give the whole graph: entities with their current facts, and relations, dangling ones too.
+
+    In the order of names, so that two exports of the same graph are the same file.
+    """
     with vault.reading() as reader:
         entities = [
             EntityRecord(
@@ -304,17 +307,13 @@ def export_graph(vault: Vault) -> Graph:
             )
             for row in find.all_entities(reader)
         ]
-        relations = [
-            RelationRecord(r.from_name, r.to_name, r.type)
+        relations = {
+            (r.from_name, r.to_name, r.type)
             for r in reader.all_relations()
             if r.from_kind in ("entity", "note")
-        ]
-    return Graph(tuple(entities), _unique(relations))
+        }
+    return Graph(tuple(entities), tuple(RelationRecord(*ends) for ends in sorted(relations)))
 
 
 def _holds_orphans(path: str) -> bool:
     return path.startswith(f"{ORPHANS}/")
-
-
-def _unique(relations: Sequence[RelationRecord]) -> tuple[RelationRecord, ...]:
-    return tuple(dict.fromkeys(relations))
