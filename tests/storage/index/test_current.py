@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.storage.index.build import STAMP, blob, entity, plain, put, stat
 from tests.storage.index.conftest import Indexed
 from vault_mcp.notes.line import Source, Stamp
-from vault_mcp.notes.note import Note, Observation, Passage, Relation
-from vault_mcp.storage.index import Index
+from vault_mcp.notes.note import Note, Observation, Passage, Relation, facts
+from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.index import CommitRow, Index, seen
 
 FACTS = ("one", "two", "three", "Two", "two ", "", "四つ", "#five")
 PATHS = ("a.md", "b/a.md", "b/c.md", "archive/d.md", "é.md")
@@ -122,6 +123,28 @@ def test_a_touched_file_keeps_its_note(indexed: Indexed) -> None:
     assert row is not None
     assert row.stat == stat(77)
     assert texts(index, path) == ["fact"]
+
+
+def test_numbers_that_no_column_holds_cost_nothing(indexed: Indexed) -> None:
+    strange = FileStat(1, 1 << 80, -(1 << 80), (1 << 64) - 1, 0o100644)
+    note = replace(
+        entity("Ada", ["fact"]), id=10**30, importance=-(10**30), created="9999-12-31T23:59:59-23:00"
+    )
+    index = indexed()
+    with index.writing() as writer:
+        writer.put_file(note.path, blob(1), strange, note)
+        writer.append_commit(CommitRow(blob(1), None, 10**30, "Grace"), [(note.path, (), facts(note))])
+        hand = replace(note, observations=(Observation("typed", None, 0),))
+        writer.put_file(note.path, blob(2), strange, hand)
+        writer.append_commit(
+            CommitRow(blob(2), blob(1), -(10**30), "Grace"), [(note.path, facts(note), facts(hand))]
+        )
+    with index.reading() as reader:
+        row = reader.file(note.path)
+        assert row is not None
+        assert seen(row.stat) == seen(strange)
+        assert reader.search("typed", 1).total == 1
+    assert texts(index, note.path) == ["typed"]
 
 
 stamps = st.sampled_from([None, STAMP, Stamp("2026-10-06T00:00:00Z", "cursor", "2026-10-07T00:00:00Z", "x")])

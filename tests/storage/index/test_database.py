@@ -13,7 +13,7 @@ import pytest
 from tests.storage.index.build import entity, put
 from tests.storage.index.conftest import Indexed
 from vault_mcp.errors import StorageFailed
-from vault_mcp.storage.index import Index, IndexDamaged
+from vault_mcp.storage.index import FILE_NAME, Index, IndexDamaged
 
 
 def named(index: Index, name: str) -> bool:
@@ -113,6 +113,33 @@ def test_mending_anew_empties_a_sound_index(indexed: Indexed) -> None:
     index = indexed(entity("Ada"))
     index.mend(anew=True)
     assert index.empty
+
+
+def test_a_cut_off_file_is_damage(indexed: Indexed, tmp_path: Path) -> None:
+    indexed(*(entity(f"e{n}", ["text " * 50]) for n in range(300))).close()
+    os.truncate(tmp_path / "index", 3 * 4096)
+    index = Index.open(str(tmp_path / "index"))
+    if not index.empty:
+        with pytest.raises(IndexDamaged), index.reading() as reader:
+            assert reader.search("text", 5).total < 0, "damage was not noticed"
+        index.mend()
+    assert index.empty
+    index.close()
+
+
+def test_indexes_of_other_versions_are_left_while_used_and_removed_later(tmp_path: Path) -> None:
+    for name, age in (
+        ("index-0.sqlite", 1e9),
+        ("index-0.sqlite-wal", 1e9),
+        ("index-999.sqlite", 0),
+        ("index-x.sqlite", 1e9),
+    ):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1.7e9 - age,) * 2 if age else None)
+    Index.open(str(tmp_path / FILE_NAME)).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [FILE_NAME, "index-999.sqlite", "index-x.sqlite"]
+    )
 
 
 def test_a_failed_write_leaves_no_trace(indexed: Indexed) -> None:

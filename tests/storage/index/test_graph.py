@@ -60,9 +60,10 @@ def test_a_page_goes_on_where_it_ended_though_others_write(indexed: Indexed) -> 
 def test_a_strange_cursor_is_refused(indexed: Indexed) -> None:
     index = indexed(entity("a"))
     with index.reading() as reader:
-        for cursor in ("x", "====", "WzFd", "eyJhIjogMX0", "\ud800"):
+        for cursor in ("x", "====", "WzFd", "eyJhIjogMX0", "\ud800", "WyJlbnRpdGllcyIsICJcdWQ4MDAiLCAxXQ"):
             with pytest.raises(BadArgument):
                 reader.entities(1, cursor)
+        assert reader.entities(1, None, Filter(agent="\ud800")).rows == ()
 
 
 def test_a_filter_keeps_entities_that_were_made_or_touched_within_it(indexed: Indexed) -> None:

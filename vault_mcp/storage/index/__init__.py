@@ -1,6 +1,6 @@
 """What the vault knows of its notes without reading them: SQLite, derived, made anew at will."""
 
-from vault_mcp.storage.index.database import Index, IndexDamaged
+from vault_mcp.storage.index.database import FILE_NAME, Index, IndexDamaged
 from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.memories import MemoryRow, SessionRow
 from vault_mcp.storage.index.reader import Reader
@@ -21,9 +21,11 @@ from vault_mcp.storage.index.rows import (
     RelationRow,
     Totals,
 )
+from vault_mcp.storage.index.storable import seen
 from vault_mcp.storage.index.writer import IndexWriter
 
 __all__ = [
+    "FILE_NAME",
     "CommitRow",
     "Count",
     "FactVersion",
@@ -46,4 +48,5 @@ __all__ = [
     "SessionRow",
     "Totals",
     "replay",
+    "seen",
 ]

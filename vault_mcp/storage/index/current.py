@@ -27,6 +27,7 @@ from vault_mcp.storage.index.note_rows import (
 from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 from vault_mcp.storage.index.searchable import padded
 from vault_mcp.storage.index.state import State
+from vault_mcp.storage.index.storable import seen
 
 _NOTE_COLUMNS = (
     "kind, archived, name_key, name, type, created, agent, added, memory_id, importance, session, more"
@@ -59,7 +60,7 @@ class CurrentTables:
         """
         row = self._db.execute("SELECT id, blob FROM files WHERE path = ?", (path,)).fetchone()
         self._replaced(path, row[1] if row else None, blob)
-        told = (blob, stat.size, stat.mtime_ns, stat.ctime_ns, stat.ino, stat.mode)
+        told = (blob, *seen(stat))
         if row is None:
             number = self._insert_file(path, told)
             if note is not None:
@@ -83,7 +84,7 @@ class CurrentTables:
         """Take down what the disk tells of a file whose bytes are known to be the same."""
         self._db.execute(
             "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, mode = ? WHERE path = ?",
-            (stat.size, stat.mtime_ns, stat.ctime_ns, stat.ino, stat.mode, path),
+            (*seen(stat), path),
         )
 
     def remove(self, path: str) -> None:

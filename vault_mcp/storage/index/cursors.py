@@ -21,6 +21,7 @@ def read_cursor(cursor: str, kind: str, *types: type) -> tuple[str | int, ...]:
     try:
         padding = "=" * (-len(cursor) % 4)
         found = json.loads(base64.b64decode(cursor + padding, altchars=b"-_", validate=True))
+        json.dumps(found, ensure_ascii=False).encode()  # a lone surrogate could not be asked for
     except (binascii.Error, ValueError, RecursionError):
         found = None
     if (

@@ -11,8 +11,10 @@ can cost the newest writes, never the order of them: the index is then an older 
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 
@@ -21,16 +23,26 @@ from vault_mcp.storage.index.reader import Reader
 from vault_mcp.storage.index.schema import CURRENT, HISTORY, VERSION
 from vault_mcp.storage.index.writer import IndexWriter
 
+FILE_NAME = f"index-{VERSION}.sqlite"
+"""What an index is called: servers of two versions that share a vault then do not fight over one file."""
+
+FORGOTTEN = 14 * 24 * 3600
+"""Seconds after which the index of another version is removed when nobody has written to it."""
+
 BUSY_SECONDS = 10.0
 """How long a statement waits for another process to finish its write; ours are short."""
 
 CACHE_KIB = 8192
 """Page cache of one connection."""
 
+ENDS = ("", "-wal", "-shm", "-journal")
+"""The files that make up an index."""
+
 LOG_PAGES = 4000
 """Length of the write-ahead log at which a writer itself moves it into the file, when `upkeep` never came."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGE_SAID = ("no such ", "malformed", "vtable constructor failed")
 _DISK = {
     sqlite3.SQLITE_FULL: "There is no room left on the disk for the index. Free some space and call again.",
     sqlite3.SQLITE_READONLY: "The index cannot be written: the folder is read-only. Make it writable.",
@@ -75,6 +87,7 @@ class Index:
         """
         index = cls(path)
         index.mend()
+        _forget_others(path)
         return index
 
     def close(self) -> None:
@@ -239,7 +252,7 @@ class Index:
         return db
 
     def _remove(self) -> None:
-        for end in ("", "-wal", "-shm", "-journal"):
+        for end in ENDS:
             try:
                 os.unlink(self.path + end)
             except FileNotFoundError:
@@ -293,15 +306,32 @@ class Index:
 
     def _told(self, error: sqlite3.Error) -> Exception:
         """Turn what SQLite raised into what the vault can act on."""
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        code = whole & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return VaultBusy("Another program holds the index for too long. Close it, or call again.")
-        if code in _DISK:
+        if code in _DISK and whole != sqlite3.SQLITE_IOERR_SHORT_READ:
             return StorageFailed(_DISK[code])
-        if code in _DAMAGE or isinstance(error, sqlite3.IntegrityError) or "no such " in str(error):
+        if code in (*_DAMAGE, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CONSTRAINT) or any(
+            words in str(error) for words in _DAMAGE_SAID
+        ):
             self._damaged = True
             return IndexDamaged("damaged")
         return error
+
+
+def _forget_others(path: str) -> None:
+    """Remove indexes of other versions that nobody seems to use any more."""
+    folder, own = os.path.split(path)
+    if own != FILE_NAME:
+        return
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        others = {entry.path for entry in entries if re.fullmatch(r"index-\d+\.sqlite", entry.name)} - {path}
+        for other in others:
+            ends = [other + end for end in ENDS if os.path.exists(other + end)]
+            if max(os.stat(end).st_mtime for end in ends) < time.time() - FORGOTTEN:
+                for end in ends:
+                    os.unlink(end)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

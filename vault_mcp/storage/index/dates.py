@@ -1,12 +1,14 @@
 """Times of stamps as seconds, and the dates of a line as the columns that hold them."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
 from vault_mcp.notes.line import Source, Stamp
 from vault_mcp.storage.index.schema import GIT_ADDED
+
+_ZERO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @lru_cache(maxsize=1024)
@@ -20,14 +22,17 @@ def epoch(written: str | None) -> int | None:
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp())
+    return int((moment - _ZERO).total_seconds())
 
 
 def written(at: int | None) -> str | None:
     """Write seconds since 1970 as stamps do: `YYYY-MM-DDTHH:MM:SSZ`."""
     if at is None:
         return None
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return (_ZERO + timedelta(seconds=at)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except OverflowError:  # a commit may claim any second, a calendar has years 1 to 9999
+        return None
 
 
 class Dates(NamedTuple):

@@ -1,6 +1,7 @@
 """Filters by time and agent as SQL conditions over the date columns."""
 
 from vault_mcp.storage.index.rows import Filter
+from vault_mcp.storage.index.storable import storable
 
 
 def line_matches(where: Filter) -> tuple[str, list[object]]:
@@ -26,5 +27,5 @@ def _stamp_matches(where: Filter, time: str, agent: str) -> tuple[str, list[obje
     ):
         if value is not None:
             terms.append(condition)
-            values.append(value)
+            values.append(storable(value) if isinstance(value, str) else value)
     return " AND ".join(terms) or "1", values

@@ -25,6 +25,7 @@ from vault_mcp.storage.index.descent import (
     same_edit,
 )
 from vault_mcp.storage.index.rows import CommitRow
+from vault_mcp.storage.index.storable import bounded
 
 _PLACE = "SELECT id, lineage FROM places WHERE path = ? AND last_seq IS NULL"
 
@@ -69,12 +70,12 @@ class HistoryTables:
     def _add_commit(self, row: CommitRow) -> int:
         if self._last is None:
             found = self._db.execute("SELECT seq, latest FROM commits ORDER BY seq DESC LIMIT 1").fetchone()
-            self._last = found or (0, row.at)
-        seq = self._last[0] + 1
-        latest = max(self._last[1], row.at)
+            self._last = found or (0, bounded(row.at))
+        seq, at = self._last[0] + 1, bounded(row.at)
+        latest = max(self._last[1], at)
         self._db.execute(
             "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (seq, row.sha, row.at, latest, row.author, row.tool, row.session, row.subject),
+            (seq, row.sha, at, latest, row.author, row.tool, row.session, row.subject),
         )
         self._last = (seq, latest)
         return seq

@@ -11,6 +11,7 @@ from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.index.dates import written
 from vault_mcp.storage.index.rows import FileRow, NoteRow
 from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
+from vault_mcp.storage.index.storable import storable
 
 KINDS = ("entity", "memory", "key", "note")
 
@@ -188,12 +189,3 @@ def note_row(row: tuple[Any, ...]) -> NoteRow:
         tuple(aliases),
         tuple(problems),
     )
-
-
-def storable(text: str) -> str:
-    """Give a text that SQLite can be asked for: one with lone surrogates is in no row, nor is this."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "\x00"
-    return text

@@ -26,8 +26,8 @@ def note_row(path: str, note: Note) -> tuple[Any, ...]:
         note.created or None,
         note.agent or None,
         epoch(note.created),
-        note.id,
-        note.importance,
+        _number(note.id),
+        _number(note.importance),
         note.session,
         more,
     )
@@ -116,3 +116,8 @@ def count_current(items: Iterable[Observation]) -> int:
 def observation_unit(number: int, item: Observation) -> tuple[int, int, str]:
     """Give the unit by which an observation is found."""
     return number, SUPERSEDED if item.superseded else OBSERVATION, padded(item.text)
+
+
+def _number(value: int | None) -> int | None:
+    """Give a number of a property, None for one that no tool could have written."""
+    return None if value is None or abs(value) >= 1 << 63 else value

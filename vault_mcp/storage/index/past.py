@@ -7,9 +7,10 @@ from vault_mcp.storage.index.dates import read_stamp, written
 from vault_mcp.storage.index.dating import BY_PERSON
 from vault_mcp.storage.index.descent import group_of
 from vault_mcp.storage.index.history import fact_key
-from vault_mcp.storage.index.lookup import Snapshot, storable
+from vault_mcp.storage.index.lookup import Snapshot
 from vault_mcp.storage.index.rows import CommitRow, FactVersion, Page
 from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
+from vault_mcp.storage.index.storable import storable
 
 _COMMIT = "SELECT seq, sha, at, author, tool, session, subject FROM commits c"
 
