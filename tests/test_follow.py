@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
 from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
+from vault_mcp.errors import RepositoryRefused
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.vault import Options, Vault
 
@@ -184,3 +186,50 @@ def test_what_git_ignores_is_neither_committed_nor_shown(tmp_path: Path) -> None
         vault.noticed(None)
         assert found(vault, "zebra") == ["open.md"]
     assert git(root, "log", "--all", "--name-only", "--format=", "--", "private").strip() == ""
+
+
+BUSY = {
+    "a detached HEAD": (["checkout", "-q", "--detach"], ["checkout", "-q", "main"]),
+    "a bisect": (["bisect", "start"], ["bisect", "reset"]),
+}
+
+
+@pytest.mark.parametrize("state", BUSY)
+def test_a_vault_that_must_not_be_written_is_read_and_hand_edits_are_committed_afterwards(
+    tmp_path: Path, state: str
+) -> None:
+    enter, leave = BUSY[state]
+    root = make_vault(tmp_path / "v", {"a.md": "lion\n", "gone.md": "bear\n"})
+    git(root, *enter)
+    before = commits(root)
+    with opened(root) as vault:
+        assert found(vault, "lion") == ["a.md"]
+        with pytest.raises(RepositoryRefused), vault.change("t", by="bot") as change:
+            change.write("t.md", "t\n")
+        write_files(root, {"a.md": "tiger\n", "new.md": "wolf\n"})
+        (root / "gone.md").unlink()
+        vault.noticed(None)
+        assert [found(vault, word) for word in ("tiger", "wolf", "bear")] == [["a.md"], ["new.md"], []]
+        assert commits(root) == before
+        git(root, *leave)
+        vault.noticed(None)
+    assert commits(root)[0] == "hand-edit: a.md and 2 more"
+    assert authors(root)[0] == PERSON
+    assert clean(root)
+
+
+def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_stops_no_others() -> None:
+    with folder_of_an_ordinary_user() as place:
+        root = make_vault(place / "v", {"a.md": "lion\n", "closed/b.md": "bear\n"})
+        with being_ordinary(place), opened(root) as vault:
+            assert vault.wait_until_compared(30)
+            (root / "closed").chmod(0)
+            write_files(root, {"a.md": "tiger\n"})
+            vault.noticed(None)
+            assert [found(vault, word) for word in ("tiger", "bear")] == [["a.md"], ["closed/b.md"]]
+            assert vault.troubles == [
+                "The folder closed cannot be listed, so its notes are left as they were known. "
+                "Check its permissions."
+            ]
+            (root / "closed").chmod(0o755)
+            assert commits(root)[0] == "hand-edit: a.md"

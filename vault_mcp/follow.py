@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is kept and committed, but not read as a note."""
 
+Facts = tuple[int, int, int, int, int]
+"""What the disk tells of a file unread: size, mtime, ctime, inode, mode."""
+
 BATCH = 2_000
 """Files that are indexed in one transaction."""
 
@@ -118,6 +121,13 @@ def follow_files(vault: Vault, writer: Writer, paths: frozenset[str] | None) -> 
     leave` nothing is committed.
     """
     found, gone = compare(vault, paths)
+    for path in vault.owed - found.keys() - set(gone):
+        stat = files.stat(vault.root, path)
+        if stat is None:
+            gone.append(path)
+        else:
+            found[path] = stat
+    vault.owed.clear()
     if not found and not gone:
         return
     changed = _Changed(vault, writer)
@@ -130,12 +140,36 @@ def follow_files(vault: Vault, writer: Writer, paths: frozenset[str] | None) -> 
     changed.save()
 
 
+def look_at_files(vault: Vault, paths: frozenset[str] | None) -> None:
+    """Index the files that differ from what is known, and commit nothing.
+
+    For a repository that must not be written now, as in the middle of a merge: reading goes on. What is left
+    to be committed is kept in `vault.owed`.
+    """
+    found, gone = compare(vault, paths)
+    vault.owed.update(found, gone)
+    ignored = vault.repository.ignored(found) if found else set()
+    waiting = [path for path in found if path not in ignored]
+    for start in range(0, len(waiting), BATCH):
+        with vault.index.writing() as index:
+            for path in waiting[start : start + BATCH]:
+                if (read := _read(vault, path)) is not None:
+                    index.put_file(path, blob_id(read[0]), read[1], note_of(path, read[0]))
+    with vault.index.writing() as index:
+        for path in gone:
+            if not _evicted(vault, path):
+                index.remove(path)
+
+
 def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileStat], list[str]]:
     """Give the files whose facts on disk are not the known ones, and the known files that are gone."""
     with vault.snapshot() as reader:
         if paths is None:
             known = {row[0]: row[2:] for row in reader.files()}
-            on_disk = {path: stat for path, stat in files.walk(vault.root) if path.isascii() or _utf8(path)}
+            closed: list[str] = []
+            walked = files.walk(vault.root, unreadable=closed)
+            on_disk = {path: stat for path, stat in walked if path.isascii() or _utf8(path)}
+            known = _without_closed(vault, known, closed)
         else:
             visible = [path for path in paths if not path_rules.is_hidden(path)]
             rows = ((path, reader.file(path)) for path in visible)
@@ -147,7 +181,32 @@ def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileS
     return found, gone
 
 
-def _facts(stat: FileStat) -> tuple[int, int, int, int, int]:
+def _without_closed(vault: Vault, known: dict[str, Facts], closed: list[str]) -> dict[str, Facts]:
+    """Leave out what lies in folders that cannot be listed: it is unknown, not deleted."""
+    for folder in closed:
+        vault.trouble(
+            f"The folder {path_rules.shown(folder)} cannot be listed, so its notes are left as they were "
+            "known. Check its permissions."
+        )
+        known = {path: facts for path, facts in known.items() if not path.startswith(f"{folder}/")}
+    return known
+
+
+def _read(vault: Vault, path: str) -> tuple[bytes, FileStat] | None:
+    """Read a file; one that cannot be read costs itself alone."""
+    try:
+        return files.read(vault.root, path)
+    except (NoteUnreadable, StorageFailed) as error:
+        vault.trouble(str(error))
+        return None
+
+
+def _evicted(vault: Vault, path: str) -> bool:
+    """Say whether a file that is gone was taken off the disk by a cloud drive, and not deleted."""
+    return files.stat(vault.root, path_rules.placeholder_for(path)) is not None
+
+
+def _facts(stat: FileStat) -> Facts:
     return (stat.size, stat.mtime_ns, stat.ctime_ns, stat.ino, stat.mode)
 
 
@@ -170,11 +229,7 @@ class _Changed:
         self.edits: dict[str, Write] = {}
 
     def file(self, path: str, stat: FileStat) -> None:
-        try:
-            found = files.read(self.vault.root, path)
-        except (NoteUnreadable, StorageFailed) as error:
-            self.vault.trouble(str(error))
-            return
+        found = _read(self.vault, path)
         if found is None:
             return
         raw, stat = found
@@ -185,9 +240,8 @@ class _Changed:
             self.edits[path] = Write(raw, seen=stat, seen_blob=blob)
 
     def deleted(self, path: str) -> None:
-        placeholder = path_rules.placeholder_for(path)
-        if placeholder and files.stat(self.vault.root, placeholder) is not None:
-            return  # evicted by a cloud drive, not deleted
+        if _evicted(self.vault, path):
+            return
         self.gone.append(path)
         head = self.writer.head_entry(path)
         if head is not None and self._ours(path, head, None):

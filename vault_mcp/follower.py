@@ -8,8 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import VaultBusy, VaultError
-from vault_mcp.follow import compare, follow_files
+from vault_mcp.errors import RepositoryRefused, VaultBusy, VaultError
+from vault_mcp.follow import compare, follow_files, look_at_files
 from vault_mcp.storage.index import IndexDamaged
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ class Follower:
             raise VaultBusy("The notes are being indexed for the first time. Call again in a few seconds.")
         self._compared.wait(OPENING_WAIT)
 
+    def wait_until_compared(self, longest: float) -> bool:
+        """Wait until the files have been compared with the index; say whether they have."""
+        return self._compared.wait(longest)
+
     def rebuild(self) -> None:
         """Make the index anew, here and now if nobody else is at it."""
         if self._rebuilding.acquire(blocking=False):
@@ -92,6 +96,10 @@ class Follower:
                 if time.monotonic() > deadline:
                     raise
                 self._stopping.wait(0.2)
+            except RepositoryRefused as error:
+                vault.trouble(str(error))
+                look_at_files(vault, paths)
+                return
             except VaultError as error:
                 vault.trouble(str(error))
                 return
@@ -131,6 +139,9 @@ class Follower:
             vault.index.mend(anew=True)
             self._compare_all()
             return
+        except RepositoryRefused as error:
+            vault.trouble(str(error))
+            self._look()
         except VaultError as error:
             vault.trouble(str(error))
         except Exception:
@@ -138,6 +149,12 @@ class Follower:
         finally:
             self._readable.set()
             self._compared.set()
+
+    def _look(self) -> None:
+        try:
+            look_at_files(self._vault, None)
+        except VaultError as error:
+            self._vault.trouble(str(error))
 
     def _replay(self) -> None:
         """Read the part of history that the index does not know yet, a batch at a time."""

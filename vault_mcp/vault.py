@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_mcp import follow
 from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
-from vault_mcp.errors import PathRefused, VaultBusy, VaultError
+from vault_mcp.errors import PathRefused, RepositoryRefused, VaultBusy, VaultError
 from vault_mcp.follower import Follower
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import Receipt
@@ -43,7 +43,17 @@ class Options:
 
 
 class Vault:
-    """One folder of notes with its Git repository and its index. Safe to use from several threads."""
+    """One folder of notes with its Git repository and its index. Safe to use from several threads.
+
+    Attributes:
+        root: the folder, absolute.
+        repository: its Git repository.
+        index: its index.
+        options: how it behaves.
+        listeners: called with the receipt of each change of ours.
+        troubles: what went wrong in the background, a sentence each, for `doctor`.
+        owed: files that were changed by hand while nothing could be committed, as in the middle of a merge.
+    """
 
     def __init__(self, root: str, repository: Repository, index: Index, options: Options) -> None:
         self.root = root
@@ -52,6 +62,7 @@ class Vault:
         self.options = options
         self.listeners: list[Callable[[Receipt], None]] = []
         self.troubles: list[str] = []
+        self.owed: set[str] = set()
         self._signature: object = None
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
@@ -72,6 +83,10 @@ class Vault:
         vault = cls(root, repository, index, options)
         vault._follower.start()
         return vault
+
+    def wait_until_compared(self, longest: float) -> bool:
+        """Wait until the files have been compared with the index; say whether they have."""
+        return self._follower.wait_until_compared(longest)
 
     def watch(self) -> None:
         """Begin to notice files that are edited by hand."""
@@ -132,9 +147,11 @@ class Vault:
             try:
                 with self.repository.writing(REFRESH_WAIT) as writer:
                     self.catch_up(writer)
+            except RepositoryRefused:
+                # A state we must not write in, such as a merge, is no reason not to read.
+                follow.look_at_files(self, None)
             except VaultError:
-                # A state we must not write in (a merge, say) or a long import is no reason not to read.
-                return
+                return  # nor is a long import of somebody else
         self._signature = signature
 
     # -- changing
