@@ -71,7 +71,8 @@ def result_fault(tool: Tool, result: dict[str, Any]) -> str:
     """Say what is wrong with the result of a `tools/call` as a client got it, or ""."""
     wire = shown(tool).model_dump(by_alias=True, exclude_none=True)
     blocks = result.get("content", [])
-    if len(blocks) != 1 or blocks[0].get("type") != "text" or not isinstance(blocks[0].get("text"), str):
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    if len(texts) != len(blocks) or not texts or (tool.result is not None and len(texts) != 1):
         return f"{tool.name}: its content is not one block of text"
     structure = result.get("structuredContent")
     if result.get("isError"):
@@ -82,7 +83,7 @@ def result_fault(tool: Tool, result: dict[str, Any]) -> str:
         jsonschema.validate(structure, wire["outputSchema"])
     except jsonschema.ValidationError as error:
         return f"{tool.name}: {error.json_path}: {error.message}"
-    return "" if json.loads(blocks[0]["text"]) == structure else f"{tool.name}: text and structure differ"
+    return "" if json.loads(texts[0]) == structure else f"{tool.name}: text and structure differ"
 
 
 def lint_errors(catalog: Catalog) -> list[str]:

@@ -99,18 +99,19 @@ def odd(vault: DummyVault, caller: Caller, what: str) -> Mapping[str, object]:
     return {"value": values[what]}
 
 
-def slow(vault: DummyVault, caller: Caller, name: str) -> Mapping[str, object]:
-    """Begin, say so, and end when `release` is called or half a second has gone by."""
+def slow(vault: DummyVault, caller: Caller, name: str, seconds: float) -> Mapping[str, object]:
+    """Begin, say so, and end when `read_gate` is called or the seconds have gone by."""
     print(f"began {name}", file=sys.stderr, flush=True)
-    vault.gate.wait(0.5)
+    vault.gate.wait(seconds)
     vault.notes.append(name)
     print(f"finished {name}", file=sys.stderr, flush=True)
     return {"name": name, "count": len(vault.notes)}
 
 
 def read_gate(vault: DummyVault, caller: Caller) -> Mapping[str, object]:
+    notes = list(vault.notes)
     vault.gate.set()
-    return {"notes": list(vault.notes)}
+    return {"notes": notes}
 
 
 def child(vault: DummyVault, caller: Caller) -> Mapping[str, object]:
@@ -223,7 +224,7 @@ CATALOG = Catalog(
             title="Write slowly",
             family="graph",
             description="Write, and take time over it.",
-            inputs=record({"name": text("A name for the log.")}),
+            inputs=record({"name": text("A name for the log."), "seconds": number("How long.", default=0.3)}),
             result=record({"name": text(), "count": integer()}),
             hints=ADDS,
             run=slow,

@@ -12,8 +12,9 @@ from tests.waiting import wait_until
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 
 
-def slow(server: Server, name: str) -> int:
-    return server.request("tools/call", {"name": "slow", "arguments": {"name": name}})
+def slow(server: Server, name: str, seconds: float = 0.3) -> int:
+    """Begin a write that takes a while."""
+    return server.request("tools/call", {"name": "slow", "arguments": {"name": name, "seconds": seconds}})
 
 
 @pytest.mark.parametrize("how", [None, *SIGNALS])
@@ -55,7 +56,7 @@ def test_everything_sent_before_the_end_of_input_is_answered() -> None:
 def test_at_a_signal_no_further_call_begins_and_each_says_so() -> None:
     with Server() as server:
         server.greet()
-        first, second = slow(server, "first"), slow(server, "second")
+        first, second = slow(server, "first", 3), slow(server, "second")
         wait_until(lambda: "began first" in server.log, 20)
         server.signal(signal.SIGTERM)
         replies = {frame["id"]: frame["result"] for frame in server.rest()}

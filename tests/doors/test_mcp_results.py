@@ -100,6 +100,21 @@ def test_a_write_whose_report_is_too_long_is_told_to_be_saved() -> None:
     assert not succeeded(VIEW, "x" * MAX_REPLY).is_error
 
 
+def test_a_tool_may_be_allowed_longer_replies() -> None:
+    long = "x" * (MAX_REPLY + 1)
+    assert not succeeded(replace(VIEW, longest_reply=2 * MAX_REPLY), long).is_error
+    assert succeeded(replace(VIEW, longest_reply=10), "eleven chars").is_error
+
+
+def test_text_in_several_blocks_stays_in_several() -> None:
+    reply = succeeded(VIEW, ('["a \ud800"]', "Two more were left out."))
+    assert reply.structured_content is None
+    assert [block.text for block in reply.content if isinstance(block, TextContent)] == [
+        '["a \ufffd"]',
+        "Two more were left out.",
+    ]
+
+
 def failed_text(tool: object, text: str) -> str:
     assert tool in (NOTE, VIEW)
     reply = succeeded(NOTE if tool is NOTE else VIEW, text)

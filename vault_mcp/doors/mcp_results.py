@@ -17,7 +17,7 @@ from vault_mcp.errors import VaultError
 from vault_mcp.tools.tool import Result, Tool
 
 MAX_REPLY = 1_000_000
-"""Characters of one reply: a last resort far above what a tool gives by itself, and what a client takes."""
+"""Characters of one reply unless a tool says otherwise: a last resort, far above what tools give."""
 
 MAX_ERROR = 4_000
 """Characters of an error: what a caller sent may be named in it, but need not come back whole."""
@@ -47,9 +47,9 @@ def succeeded(tool: Tool, result: Result) -> CallToolResult:
     else:
         blocks = tuple(map(sendable, (result,) if isinstance(result, str) else result))
         structure = None
-    length = sum(map(len, blocks))
-    if length > (tool.longest_reply or MAX_REPLY):
-        return _too_long(tool, length)
+    length, most = sum(map(len, blocks)), tool.longest_reply or MAX_REPLY
+    if length > most:
+        return _too_long(tool, length, most)
     return CallToolResult(
         content=[TextContent(type="text", text=block) for block in blocks], structured_content=structure
     )
@@ -119,10 +119,10 @@ def _clean(value: object) -> object:
             return value
 
 
-def _too_long(tool: Tool, length: int) -> CallToolResult:
+def _too_long(tool: Tool, length: int, most: int) -> CallToolResult:
     if tool.hints.read_only:
         return failed(
-            f"The answer would have {length:,} characters, more than one reply may have ({MAX_REPLY:,}). "
+            f"The answer would have {length:,} characters, more than one reply may have ({most:,}). "
             "Ask for less: a smaller limit, a narrower search, or fewer names."
         )
     return failed(f"The change was saved. Only its report, {length:,} characters, is too long for one reply.")

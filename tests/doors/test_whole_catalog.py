@@ -1,0 +1,38 @@
+"""The real catalog keeps the rules for catalogs."""
+
+import re
+
+from tests.doors.catalog_checks import breaches, lint_errors, listed
+from vault_mcp.tools.families import whole_catalog
+
+CATALOG = whole_catalog()
+
+
+def test_the_catalog_keeps_the_rules() -> None:
+    assert breaches(CATALOG) == []
+
+
+def test_the_lint_of_tool_definitions_finds_no_error() -> None:
+    assert lint_errors(CATALOG) == []
+
+
+def test_no_tool_lets_its_caller_choose_a_repository_or_a_vault() -> None:
+    suspicious = re.compile("repo|vault|cwd|root|url|remote|command|agent_name", re.IGNORECASE)
+    names = [(tool["name"], name) for tool in listed(CATALOG) for name in tool["inputSchema"]["properties"]]
+    # The one command is a word out of six (view, create, …), not something that is run.
+    assert [pair for pair in names if suspicious.search(pair[1])] == [("memory", "command")]
+
+
+def test_what_deletes_or_overwrites_says_so() -> None:
+    for tool in CATALOG.tools:
+        if re.match("delete|edit|rename|merge", tool.name):
+            assert tool.hints.destructive, tool.name
+        assert not (tool.hints.read_only and tool.hints.destructive)
+
+
+def test_the_core_fits_a_small_client() -> None:
+    assert 0 < len(CATALOG.pick(["core"]).tools) <= 15
+
+
+def test_every_tool_of_the_graph_declares_its_result() -> None:
+    assert [tool.name for tool in CATALOG.pick(["graph"]).tools if tool.result is None] == []
