@@ -14,7 +14,9 @@ from vault_mcp.tools.graph import entities, reading, relations
 def root(tmp_path: Path) -> Path:
     root = make_vault(tmp_path / "v")
     with opened(root) as vault:
-        rows = [{"name": name, "entityType": "t", "observations": []} for name in ("A", "B")]
+        rows: list[dict[str, object]] = [
+            {"name": name, "entityType": "t", "observations": []} for name in ("A", "B")
+        ]
         entities.create_entities(vault, CLAUDE, rows)
     return root
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
-from vault_mcp.storage.index.lookup import NOTE, Snapshot, note_row, storable
+from vault_mcp.storage.index.lookup import NOTE, Snapshot, note_row
 from vault_mcp.storage.index.rows import NoteRow, Page
+from vault_mcp.storage.index.storable import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class Memories(Snapshot):
         Raises:
             BadArgument: the cursor is not one of these.
         """
-        having, values = "", []  # type: str, list[Any]
+        having = ""
+        values: list[object] = []
         if cursor:
             newest, session = read_cursor(cursor, "sessions", int, str)
             having, values = "HAVING (max(n.memory_id), n.session) < (?, ?)", [newest, session]

@@ -2,9 +2,10 @@
 
 from vault_mcp.storage.index.keys import Keys
 from vault_mcp.storage.index.lookup import Lookup
+from vault_mcp.storage.index.memories import Memories
 from vault_mcp.storage.index.past import Past
 from vault_mcp.storage.index.search import Search
 
 
-class Reader(Lookup, Search, Keys, Past):
+class Reader(Lookup, Search, Keys, Memories, Past):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""
