@@ -31,12 +31,12 @@ class ObjectReader:
         Raises:
             NotFound: there is no such object.
         """
+        if not is_sha(name):
+            raise NotFound(f"There is no object {name[:50]!r}: give its full name.")
         found = self._objects.read(name)
         return found if found is not None else self._packed(name)
 
     def _packed(self, name: str) -> tuple[bytes, bytes]:
-        if not is_sha(name):
-            raise NotFound(f"There is no object {name[:50]!r}: give its full name.")
         with self._lock:
             try:
                 return self._ask(name)
