@@ -1,6 +1,7 @@
 """The command line, as a process."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,22 @@ def test_without_a_command_the_vault_in_the_home_is_made_and_served(home: Path) 
         assert list(home.iterdir()) == [home / "memory-vault"]
         server.close_input()
         assert server.ended() == 0
+
+
+def test_a_person_at_a_terminal_is_told_what_it_waits_for(home: Path) -> None:
+    keyboard, terminal = os.openpty()
+    command = [sys.executable, "-m", "vault_mcp"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(home)}
+    with subprocess.Popen(
+        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        os.close(terminal)
+        assert process.stderr is not None
+        assert "waiting for an MCP client" in process.stderr.readline()
+        os.write(keyboard, b"\x04")
+        assert process.communicate(timeout=30)[0] == ""
+        assert process.returncode == 0
+    os.close(keyboard)
 
 
 def test_read_only_and_picked_tools_are_all_that_is_offered(home: Path) -> None:

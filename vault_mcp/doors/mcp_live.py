@@ -1,12 +1,15 @@
 """Word of changed resources, from any thread to every client that asked for it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 
 import anyio
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
+
+logger = logging.getLogger(__name__)
 
 GATHER = 0.05
 """Seconds in which changes of one resource are told once: a burst of writes is one piece of news."""
@@ -68,8 +71,16 @@ class Live:
             changed, self._changed = sorted(self._changed), set()
             for uri in changed:
                 await self.bus.publish(ResourceUpdated(uri=uri))
-                for session in list(self._subscribers.get(uri, {}).values()):
-                    await session.send_resource_updated(uri)
+                await self._tell(uri)
+
+    async def _tell(self, uri: str) -> None:
+        told = self._subscribers.get(uri, {})
+        for connection, session in list(told.items()):
+            try:
+                await session.send_resource_updated(uri)
+            except Exception:  # whatever ails one client, the others are told
+                logger.debug("a subscriber of %s is gone", uri, exc_info=True)
+                told.pop(connection, None)
 
 
 def _connection(session: ServerSession) -> int:
