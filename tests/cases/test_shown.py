@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.cases.shown import ALL, ids_in, shown, carried_by_tests
+from tests.cases.shown import ALL, carried_by_tests, ids_in, shown
 
 
 def test_every_id_that_a_test_carries_is_one_of_the_cases() -> None:
