@@ -52,3 +52,7 @@ def test_a_result_is_held_to_its_schema_and_its_text() -> None:
     assert result_fault(tool("view"), result("plain")) == ""
     assert "without a schema" in result_fault(tool("view"), result("{}", {}))
     assert "not one block" in result_fault(tool("view"), {"content": []})
+    two = [{"type": "text", "text": "[]"}, {"type": "text", "text": "There is more."}]
+    assert result_fault(tool("view"), {"content": two}) == ""
+    assert "not one block" in result_fault(tool("whoami"), {"content": two, "structuredContent": {}})
+    assert "not one block" in result_fault(tool("view"), {"content": [{"type": "image", "text": "x"}]})

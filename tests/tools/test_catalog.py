@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.doors.dummy_server import CATALOG
 from vault_mcp.errors import BadArgument
+from vault_mcp.tools.catalog import Catalog
 
 
 def names(*include: str, exclude: tuple[str, ...] = (), read_only: bool = False) -> list[str]:
@@ -18,6 +21,14 @@ def test_a_family_a_profile_and_a_tool_can_be_asked_for_together() -> None:
 
 def test_what_is_excluded_wins() -> None:
     assert names("graph", exclude=("slow", "read_gate", "child")) == ["note"]
+
+
+def test_a_tool_that_is_by_name_only_is_in_no_family_and_no_profile() -> None:
+    shy = Catalog(tuple(replace(tool, by_name_only=tool.name in ("note", "view")) for tool in CATALOG.tools))
+    for words in (["all"], ["graph", "files", "odd"], ["core", "odd"]):
+        assert {"note", "view"}.isdisjoint(tool.name for tool in shy.pick(words).tools)
+    assert [tool.name for tool in shy.pick(["note", "odd"]).tools] == ["note", "odd"]
+    assert [tool.name for tool in shy.pick(["note", "odd"], ["note"]).tools] == ["odd"]
 
 
 def test_read_only_wins_over_all() -> None:
