@@ -249,7 +249,7 @@ class GitProgram:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return " ".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in lines)[:500]
 
-    def gitpython(self) -> Git:
+    def gitpython(self, git_dir: str, common_dir: str) -> Git:
         """Give GitPython's handle on this repository, with the same environment."""
         with _import:
             # 270 ms at start, for what only a packed object needs. It runs `git version` as it is imported:
@@ -268,7 +268,13 @@ class GitProgram:
                         os.environ[name] = value
             Git.GIT_PYTHON_GIT_EXECUTABLE = self.program
         handle = Git(self.root)
-        ours = self.environment()
+        # It hands on everything that we inherited: what says which repository is meant has to be said anew.
+        places = {
+            "GIT_DIR": git_dir,
+            "GIT_COMMON_DIR": common_dir,
+            "GIT_OBJECT_DIRECTORY": f"{common_dir}/objects",
+        }
+        ours = self.environment(places)
         inherited = {name: "" for name in os.environ if name.startswith("GIT_") and name not in ours}
         handle.update_environment(**inherited, **ours)
         return handle

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class ObjectReader:
     """The objects of a repository, by full name. Safe to use from several threads."""
 
-    def __init__(self, objects: LooseObjects, program: GitProgram) -> None:
+    def __init__(self, objects: LooseObjects, program: GitProgram, git_dir: str, common_dir: str) -> None:
         self._objects = objects
         self._program = program
+        self._places = git_dir, common_dir
         # GitPython's pipe to `cat-file` mixes up the answers of two threads: one at a time.
         self._lock = threading.Lock()
         self._git: Git | None = None
@@ -52,7 +53,7 @@ class ObjectReader:
 
     def _ask(self, name: str) -> tuple[bytes, bytes]:
         if self._git is None:
-            self._git = self._program.gitpython()
+            self._git = self._program.gitpython(*self._places)
         answer: tuple[object, str | bytes, int, bytes] = self._git.get_object_data(name)
         kind = answer[1]  # bytes, whatever its annotation says
         return kind.encode() if isinstance(kind, str) else kind, answer[3]

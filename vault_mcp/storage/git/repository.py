@@ -45,7 +45,7 @@ class Repository:
         self.program = program
         self._state_dir = f"{git_dir}/{STATE}"
         objects = LooseObjects(f"{common_dir}/objects")
-        reader = ObjectReader(objects, self.program)
+        reader = ObjectReader(objects, program, git_dir, common_dir)
         self._shop = Workshop(
             root=root,
             git_dir=git_dir,
@@ -204,6 +204,10 @@ class Repository:
     def upkeep(self) -> None:
         """Have Git tidy up in the background; it happens by itself after many commits."""
         self._upkeep.begin()
+
+    def wait_for_upkeep(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds for the round that is running; say whether none runs any more."""
+        return self._upkeep.wait(timeout)
 
     def close(self) -> None:
         """End Git's children and close the files that are kept open."""
