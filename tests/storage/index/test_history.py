@@ -8,7 +8,7 @@ import pytest
 from tests.storage.index.build import STAMP, blob, entity, plain, stat
 from tests.storage.index.conftest import Indexed
 from vault_mcp.errors import BadArgument
-from vault_mcp.notes.line import Stamp
+from vault_mcp.notes.line import Stamp, observation_line
 from vault_mcp.notes.note import Fact, Note, Observation, facts
 from vault_mcp.storage.git.history import HistoryCommit
 from vault_mcp.storage.index import CommitRow, Filter, Index, ObservationRow, replay
@@ -268,8 +268,9 @@ def test_a_line_is_undated_while_history_is_behind_and_dated_when_it_catches_up(
         assert row is not None
         assert [line.agent for line in reader.observations(row.id)] == [None, None]
     commits, blobs = _repository(story)
-    steps = list(replay(late, commits, blobs.__getitem__, batch=1))
-    assert steps == [1, 2]
+    with late.writing() as writer:
+        writer.set_head(commits[-1].sha)
+    assert list(replay(late, commits, blobs.__getitem__, batch=1)) == [1, 2]
     other = Story(late)
     assert other.said() == story.said()
     assert late.history_head == story.commits[-1][0].sha
@@ -305,7 +306,7 @@ def _repository(story: Story) -> tuple[list[HistoryCommit], dict[str, bytes]]:
 
 
 def markdown(note: Note) -> str:
-    lines = "".join(f"- {item.text}\n" for item in note.observations)
+    lines = "".join(observation_line(item.text, item.stamp) + "\n" for item in note.observations)
     return f"---\nentity: {note.type}\n---\n\n## Observations\n\n{lines}"
 
 
@@ -333,17 +334,25 @@ def test_replay_takes_turns_and_stops_when_somebody_else_went_on(indexed: Indexe
 
 
 def test_a_rewritten_past_is_forgotten_and_replayed(indexed: Indexed) -> None:
+    edited = stamped("green tea", "2026-10-06T00:00:00Z", "cursor")
     story = Story(indexed())
-    story.commit({ADA: person("one")})
-    story.commit({ADA: person("two")}, "Hopper")
+    story.commit({ADA: person("two", stamped("tea", "2026-10-06T00:00:00Z", "cursor"))})
+    story.commit({ADA: person("two", edited)}, "Hopper")
+    assert story.said()["green tea"][2:] == ("Hopper", time(1))
     with story.index.writing() as writer:
         writer.reset_history()
         assert writer.history_head is None
+    assert story.said() == {
+        "two": (None, None, None, None),
+        "green tea": (STAMP.agent, STAMP.added_at, "cursor", "2026-10-06T00:00:00Z"),
+    }
     other = Story(indexed(name="other"))
-    other.commit({ADA: person("two")}, "Turing")
+    other.commit({ADA: person("two", edited)}, "Turing")
     commits, blobs = _repository(other)
+    with story.index.writing() as writer:
+        writer.set_head(commits[-1].sha)
     assert list(replay(story.index, commits, blobs.__getitem__)) == [1]
-    assert story.said() == {"two": ("Turing", time(0), None, None)}
+    assert story.said()["two"] == ("Turing", time(0), None, None)
 
 
 def test_a_rebuilt_index_dates_its_lines_from_the_history_it_has(story: Story) -> None:

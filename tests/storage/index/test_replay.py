@@ -198,7 +198,8 @@ def test_the_past_of_a_real_repository_dates_its_lines(indexed: Indexed, tmp_pat
     with index.writing() as writer:
         raw = (root / "b.md").read_text(encoding="utf-8")
         writer.put_file("b.md", blob_id(raw.encode()), stat(), read_note("b.md", raw))
-    head = repository.head()
+        head = repository.head()
+        writer.set_head(head)
     assert head is not None
     assert list(replay(index, repository.history(None, head), repository.blob)) == [4]
     with index.reading() as reader:

@@ -63,7 +63,7 @@ class Scope:
         if not superseded:
             terms.append(f"u.role <> {SUPERSEDED}")
         if not archived:
-            terms.append("NOT n.archived")
+            terms.append("n.archived = 0")
         if not set(KINDS) <= set(kinds):
             terms.append(f"n.kind IN ({', '.join('?' * len(kinds))})")
             values += sorted(kinds)

@@ -24,7 +24,7 @@ from vault_mcp.storage.index.note_rows import (
     relation_row,
     tags_of,
 )
-from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
+from vault_mcp.storage.index.schema import GIT_EDITED, MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 from vault_mcp.storage.index.searchable import padded
 from vault_mcp.storage.index.state import State
 from vault_mcp.storage.index.storable import seen
@@ -33,6 +33,11 @@ _NOTE_COLUMNS = (
     "kind, archived, name_key, name, type, created, agent, added, memory_id, importance, session, more"
 )
 _CREATED, _ADDED = 5, 7
+# A line's stamp as it stands in the file, whatever Git told of it since.
+_STAMP = (
+    f"added_at, agent, iif(from_git & {GIT_EDITED}, said_at, edited_at),"
+    f" iif(from_git & {GIT_EDITED}, said_by, edited_by), from_git, more"
+)
 _LINES = ("observations", "relations", "links", "tags", "passages")
 
 
@@ -185,8 +190,7 @@ class CurrentTables:
         """Give (the highest number in use, how many observations counted before)."""
         db, items = self._db, note.observations
         old = db.execute(
-            "SELECT id, position, text, superseded, added_at, agent, edited_at, edited_by, from_git, more"
-            " FROM observations WHERE id BETWEEN ? AND ?",
+            f"SELECT id, position, text, superseded, {_STAMP} FROM observations WHERE id BETWEEN ? AND ?",
             (base, end),
         ).fetchall()
         kept = arrange([row[:3] for row in old], [item.text for item in items])
@@ -197,7 +201,8 @@ class CurrentTables:
         if changed:
             db.executemany(
                 "UPDATE observations SET superseded = ?, added_at = ?, agent = ?, edited_at = ?,"
-                " edited_by = ?, from_git = ?, added = ?, edited = ?, touched = ?, more = ? WHERE id = ?",
+                " edited_by = ?, from_git = ?, added = ?, edited = ?, said_at = ?, said_by = ?, touched = ?,"
+                " more = ? WHERE id = ?",
                 changed,
             )
             db.executemany(
@@ -211,7 +216,9 @@ class CurrentTables:
             units.append(observation_unit(top, items[index]))
         self._add_observations(rows)
         self._add_units(units)
-        if any(items[index].stamp is None for index, _ in (*kept.new, *other)):
+        if any(items[index].stamp is None for index, _ in (*kept.new, *other)) or any(
+            known[number][8] for _, number in other
+        ):
             self._undated.add(note.path)
         return top, sum(not row[3] for row in old)
 
@@ -238,8 +245,8 @@ class CurrentTables:
         """Give how many relations were there before."""
         db, items = self._db, note.relations
         old = db.execute(
-            "SELECT id, position, type, target, shown, added_at, agent, edited_at, edited_by, from_git, more"
-            " FROM relations WHERE id BETWEEN ? AND ? ORDER BY position",
+            f"SELECT id, position, type, target, shown, {_STAMP} FROM relations"
+            " WHERE id BETWEEN ? AND ? ORDER BY position",
             (base, end),
         ).fetchall()
         if not old and not items:
@@ -255,10 +262,12 @@ class CurrentTables:
         if changed:
             db.executemany(
                 "UPDATE relations SET added_at = ?, agent = ?, edited_at = ?, edited_by = ?, from_git = ?,"
-                " added = ?, edited = ?, more = ? WHERE id = ?",
+                " added = ?, edited = ?, said_at = ?, said_by = ?, more = ? WHERE id = ?",
                 changed,
             )
-        if any(items[index].stamp is None for index, _ in (*kept.new, *other)):
+        if any(items[index].stamp is None for index, _ in (*kept.new, *other)) or any(
+            known[number][9] for _, number in other
+        ):
             self._undated.add(note.path)
         if kept.new:
             top = _top(base, [row[0] for row in old])
@@ -296,13 +305,13 @@ class CurrentTables:
     def _add_observations(self, rows: list[tuple[object, ...]]) -> None:
         if rows:
             self._db.executemany(
-                "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
             )
 
     def _add_relations(self, rows: list[tuple[object, ...]]) -> None:
         if rows:
             self._db.executemany(
-                "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
             )
 
     def _add_keys(self, table: str, top: int, keys: Iterable[str]) -> None:

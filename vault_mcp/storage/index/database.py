@@ -164,6 +164,7 @@ class Index:
         """Do what writes put off: for the background, while the vault's lock is held."""
         with self.writing() as writer:
             writer.settle()
+            writer.date()
         db = self._take()
         try:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -45,6 +45,8 @@ class Dates(NamedTuple):
     from_git: int
     added: int | None
     edited: int | None
+    said_at: str | None = None
+    said_by: str | None = None
 
 
 _UNDATED = Dates(None, None, None, None, GIT_ADDED, None, None)

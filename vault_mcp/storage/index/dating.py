@@ -1,9 +1,10 @@
 """Date the lines that have no stamp, or whose words changed after it, by what the history tables tell."""
 
 import sqlite3
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from vault_mcp.storage.index.dates import written
+from vault_mcp.storage.index.dates import read_stamp, written
 from vault_mcp.storage.index.schema import BY_TOOL, GIT_ADDED, GIT_EDITED, MOST_ROWS, SHIFT
 
 BY_PERSON = ("", "hand-edit")
@@ -11,23 +12,37 @@ BY_PERSON = ("", "hand-edit")
 
 # What Git has to tell of a note's lines now: who brought an unstamped one, and the last edit by hand.
 _LINES = """
-SELECT f.kind, f.text, f.stamp IS NULL, a.at, a.author, a.tool, e.at, e.author, e.tool
+SELECT f.kind, f.text, f.stamp, a.at, a.author, a.tool, e.at, e.author, e.tool
 FROM facts f JOIN commits a ON a.seq = f.added_seq LEFT JOIN commits e ON e.seq = f.edit_seq
 WHERE f.lineage = ? AND f.last_seq IS NULL AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
   AND f.kind IN ('observation', 'superseded', 'relation')
 """
-_OBSERVATION = "UPDATE observations SET {}, touched = {} WHERE id BETWEEN :first AND :last AND text = :text"
+_OBSERVATION = (
+    "UPDATE observations SET {}, touched = {} WHERE id BETWEEN :first AND :last AND text = :text AND "
+)
 _RELATION = (
     "UPDATE relations SET {} WHERE id BETWEEN :first AND :last"
-    " AND type || ' -> ' || CASE shown WHEN '' THEN target ELSE coalesce(shown, target) END = :text"
+    " AND type || ' -> ' || CASE shown WHEN '' THEN target ELSE coalesce(shown, target) END = :text AND "
 )
 _ADDED = "added_at = :time, agent = :by, added = :at, from_git = :bits"
-_EDITED = "edited_at = :time, edited_by = :by, edited = :at, from_git = :bits"
+_EDITED = (
+    f"said_at = iif(from_git & {GIT_EDITED}, said_at, edited_at),"
+    f" said_by = iif(from_git & {GIT_EDITED}, said_by, edited_by),"
+    " edited_at = :time, edited_by = :by, edited = :at, from_git = :bits"
+)
+# A file may be ahead of history: a line is dated only while it has the very stamp, or the lack of one, that
+# the dated fact has.
+_UNSTAMPED = f"from_git & {GIT_ADDED}"
+_STAMPED = (
+    f"NOT from_git & {GIT_ADDED} AND added_at = :added_at AND agent = :agent"
+    f" AND coalesce(iif(from_git & {GIT_EDITED}, said_at, edited_at), '') = :edited_at"
+    f" AND coalesce(iif(from_git & {GIT_EDITED}, said_by, edited_by), '') = :edited_by"
+)
 _UPDATES = {
-    (GIT_ADDED, False): _OBSERVATION.format(_ADDED, ":at"),
-    (GIT_EDITED, False): _OBSERVATION.format(_EDITED, "max(coalesce(added, 0), :at)"),
-    (GIT_ADDED, True): _RELATION.format(_ADDED),
-    (GIT_EDITED, True): _RELATION.format(_EDITED),
+    (GIT_ADDED, False): _OBSERVATION.format(_ADDED, ":at") + _UNSTAMPED,
+    (GIT_EDITED, False): _OBSERVATION.format(_EDITED, "max(coalesce(added, 0), :at)") + _STAMPED,
+    (GIT_ADDED, True): _RELATION.format(_ADDED) + _UNSTAMPED,
+    (GIT_EDITED, True): _RELATION.format(_EDITED) + _STAMPED,
 }
 
 
@@ -51,8 +66,8 @@ def date_note(db: sqlite3.Connection, path: str) -> None:
     if row is None:
         return
     number, lineage = row
-    for kind, text, unstamped, *told in db.execute(_LINES, (lineage,)).fetchall():
-        bit, commit = (GIT_ADDED, _Commit(*told[:3])) if unstamped else (GIT_EDITED, _Commit(*told[3:]))
+    for kind, text, stamp, *told in db.execute(_LINES, (lineage,)).fetchall():
+        bit, commit = (GIT_EDITED, _Commit(*told[3:])) if stamp else (GIT_ADDED, _Commit(*told[:3]))
         values = {
             "time": written(commit.at),
             "by": commit.author,
@@ -62,6 +77,14 @@ def date_note(db: sqlite3.Connection, path: str) -> None:
             "last": (number << SHIFT) | MOST_ROWS,
             "text": text,
         }
+        own = read_stamp(stamp)
+        if own is not None:
+            values |= {
+                "added_at": own.added_at,
+                "agent": own.agent,
+                "edited_at": own.edited_at,
+                "edited_by": own.edited_by,
+            }
         db.execute(_UPDATES[bit, kind == "relation"], values)
     made = db.execute(
         "SELECT c.at, c.author FROM lineage_commits l JOIN commits c ON c.seq = l.seq WHERE l.lineage = ?"
@@ -75,7 +98,34 @@ def date_note(db: sqlite3.Connection, path: str) -> None:
         )
 
 
-def date_all(db: sqlite3.Connection) -> None:
-    """Fill in the dates of all notes."""
-    for (path,) in db.execute("SELECT path FROM files JOIN notes USING (id)").fetchall():
+def put_off(db: sqlite3.Connection, paths: Iterable[str]) -> None:
+    """Take down notes that cannot be dated yet, since history is not in step with the files."""
+    db.executemany("INSERT OR IGNORE INTO undated VALUES (?)", [(path,) for path in paths])
+
+
+def date_some(db: sqlite3.Connection, most: int) -> int:
+    """Date some of the notes that were put off; give how many."""
+    paths = db.execute("SELECT path FROM undated LIMIT ?", (most,)).fetchall()
+    for (path,) in paths:
         date_note(db, path)
+    db.executemany("DELETE FROM undated WHERE path = ?", paths)
+    return len(paths)
+
+
+def forget_dates(db: sqlite3.Connection) -> None:
+    """Take back all that history told, and put every note off: the past was rewritten."""
+    said = "CAST(strftime('%s', said_at) AS INTEGER)"
+    for table, touched in (
+        ("observations", f", touched = max(coalesce(added, 0), coalesce({said}, 0))"),
+        ("relations", ""),
+    ):
+        db.execute(
+            f"UPDATE {table} SET edited_at = said_at, edited_by = said_by, edited = {said}, said_at = NULL,"
+            f" said_by = NULL, from_git = 0{touched} WHERE from_git & {GIT_EDITED}"
+        )
+        db.execute(
+            f"UPDATE {table} SET added_at = NULL, agent = NULL, added = NULL, from_git = {GIT_ADDED}"
+            f"{', touched = NULL' if touched else ''} WHERE from_git & {GIT_ADDED}"
+        )
+    db.execute("UPDATE notes SET added = NULL, added_by = NULL WHERE created IS NULL")
+    db.execute("INSERT OR IGNORE INTO undated SELECT path FROM files JOIN notes USING (id)")

@@ -62,7 +62,7 @@ class Graph(Snapshot):
         Raises:
             BadArgument: the cursor is not one of these.
         """
-        terms = ["n.kind = 'entity' AND NOT n.archived"]
+        terms = ["n.kind = 'entity' AND n.archived = 0"]
         values: list[object] = []
         if cursor:
             name, number = read_cursor(cursor, "entities", str, int)
@@ -148,13 +148,13 @@ class Graph(Snapshot):
 
     def all_relations(self) -> Iterator[RelationRow]:
         """Give every relation that does not stand in an archived note."""
-        yield from self._resolved(f"{_RELATION} WHERE NOT n.archived ORDER BY r.id")
+        yield from self._resolved(f"{_RELATION} WHERE n.archived = 0 ORDER BY r.id")
 
     def dangling(self, most: int = 1000) -> list[RelationRow]:
         """Give relations whose link means no file, for `doctor`."""
         # A link without a folder means some file as soon as one has its stem; one with a folder may still
         # miss.
-        unsure = "NOT n.archived AND (t.id IS NULL OR instr(r.target, '/'))"
+        unsure = "n.archived = 0 AND (t.id IS NULL OR instr(r.target, '/'))"
         found = self._resolved(f"{_RELATION} WHERE {unsure} ORDER BY r.id")
         return list(itertools.islice((row for row in found if row.dangling), most))
 
@@ -187,7 +187,7 @@ class Graph(Snapshot):
     def entity_types(self) -> list[Count]:
         """Give the types of entities, by code point."""
         return self._counts(
-            "SELECT type, count(*) FROM notes WHERE kind = 'entity' AND NOT archived"
+            "SELECT type, count(*) FROM notes WHERE kind = 'entity' AND archived = 0"
             " GROUP BY type ORDER BY type"
         )
 
@@ -195,14 +195,14 @@ class Graph(Snapshot):
         """Give the types of relations, by code point."""
         return self._counts(
             f"SELECT r.type, count(*) FROM relations r JOIN notes n ON n.id = r.id >> {SHIFT}"
-            " WHERE NOT n.archived GROUP BY r.type ORDER BY r.type"
+            " WHERE n.archived = 0 GROUP BY r.type ORDER BY r.type"
         )
 
     def tags(self) -> list[Count]:
         """Give the tags of all notes, by code point. Case makes no other tag (Obsidian)."""
         spelled = self._counts(
             f"SELECT g.tag, count(*) FROM tags g JOIN notes n ON n.id = g.id >> {SHIFT}"
-            " WHERE NOT n.archived GROUP BY g.tag ORDER BY count(*) DESC, g.tag"
+            " WHERE n.archived = 0 GROUP BY g.tag ORDER BY count(*) DESC, g.tag"
         )
         counts: dict[str, Count] = {}
         for tag in spelled:

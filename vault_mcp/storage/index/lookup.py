@@ -139,7 +139,7 @@ class Lookup(Snapshot):
     def twins(self, most: int = 100) -> list[tuple[str, list[str]]]:
         """Give the entity names that several notes bear, each with their paths, for `doctor`."""
         rows = self._rows(
-            "SELECT name_key FROM notes WHERE kind = 'entity' AND NOT archived"
+            "SELECT name_key FROM notes WHERE kind = 'entity' AND archived = 0"
             " GROUP BY name_key HAVING count(*) > 1 ORDER BY name_key LIMIT ?",
             (most,),
         )

@@ -80,7 +80,7 @@ def differs(known: tuple[Any, ...], at: int, item: Observation | Relation) -> bo
         return not (stamp is None and from_git & GIT_ADDED)
     if added_at != stamp.added_at or agent != stamp.agent or rest != rest_of(stamp):
         return True
-    return not from_git and (edited_at or "", edited_by or "") != (stamp.edited_at, stamp.edited_by)
+    return (edited_at or "", edited_by or "") != (stamp.edited_at, stamp.edited_by)
 
 
 def name_unit(note: Note) -> str:

@@ -55,6 +55,8 @@ def replay(
 ) -> Iterator[int]:
     """Take commits into the history tables, a batch in each step of the iteration; give how many so far.
 
+    After the last one the notes are dated that were indexed before their past was known.
+
     Ends early when the tables are no longer where the next commit begins, since another process was quicker.
 
     Args:
@@ -73,6 +75,10 @@ def replay(
                     return
         done += len(some)
         yield done
+    dated = 1
+    while dated:
+        with turn(), index.writing() as writer:
+            dated = writer.date()
 
 
 class _Facts:

@@ -23,11 +23,14 @@ NAME, OBSERVATION, SUPERSEDED, PASSAGE, VALUE = range(5)
 """`units.role`: what of a note a search hits."""
 
 GIT_ADDED, GIT_EDITED, BY_TOOL = 1, 2, 4
-"""Bits of `from_git`: which of a line's dates come from Git and no stamp, and that a tool made the commit."""
+"""Bits of `from_git`: which of a line's dates come from Git and no stamp, and that a tool made the commit.
+
+Where Git tells the last edit, `said_at` and `said_by` keep what the stamp says of an edit before it.
+"""
 
 _DATES = """
   added_at TEXT, agent TEXT, edited_at TEXT, edited_by TEXT,
-  from_git INTEGER NOT NULL, added INTEGER, edited INTEGER"""
+  from_git INTEGER NOT NULL, added INTEGER, edited INTEGER, said_at TEXT, said_by TEXT"""
 
 CURRENT = f"""
 CREATE TABLE state (
@@ -101,6 +104,8 @@ CREATE INDEX places_by_lineage ON places (lineage);
 CREATE TABLE lineage_commits (
   lineage INTEGER NOT NULL, seq INTEGER NOT NULL, blob TEXT, PRIMARY KEY (lineage, seq)
 ) WITHOUT ROWID;
+
+CREATE TABLE undated (path TEXT PRIMARY KEY) WITHOUT ROWID;
 
 CREATE TABLE facts (
   id INTEGER PRIMARY KEY, lineage INTEGER NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, text TEXT NOT

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_mcp.notes.note import Fact
 from vault_mcp.storage.index import grams
 from vault_mcp.storage.index.current import CurrentTables
-from vault_mcp.storage.index.dating import date_note
+from vault_mcp.storage.index.dating import date_note, date_some, forget_dates, put_off
 from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.history import HistoryTables
 from vault_mcp.storage.index.reader import Reader
@@ -74,6 +74,7 @@ class IndexWriter(CurrentTables):
     def reset_history(self) -> None:
         """Forget the past, which was rewritten; it has to be replayed from its first commit."""
         self._history.reset()
+        forget_dates(self._db)
         self._state.history_head = None
 
     def _file_change(self, path: str, old: Sequence[Fact], new: Sequence[Fact]) -> FileChange:
@@ -84,7 +85,15 @@ class IndexWriter(CurrentTables):
             before = after = row[0] if row else None
         return FileChange(path, before, after, tuple(old), tuple(new))
 
+    @property
+    def _in_step(self) -> bool:
+        return self._state.head is not None and self._state.head == self._state.history_head
+
     # -- the end
+
+    def date(self, most: int = 1000) -> int:
+        """Date some notes that were indexed while history was behind; give how many: 0 when all are dated."""
+        return date_some(self._db, most) if self._in_step else 0
 
     def settle(self) -> None:
         """Move every waiting unit into the trigram index."""
@@ -94,9 +103,11 @@ class IndexWriter(CurrentTables):
 
     def finish(self) -> None:
         """Write down what the block did; called once, by `Index.writing`."""
-        if self._state.history_head is not None:
+        if self._in_step:
             for path in self._undated:
                 date_note(self._db, path)
+        else:
+            put_off(self._db, self._undated)
         if self._state.unsettled >= grams.SETTLE_AT:
             self.settle()
         self._state.write(self._db)
