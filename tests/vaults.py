@@ -34,12 +34,12 @@ def git(root: Path | str, *args: str, given: str | None = None) -> str:
 def make_vault(root: Path, files: Mapping[str, str] | None = None) -> Path:
     """Make a vault at `root` that holds these files, with a person's identity in its own config."""
     root.mkdir(parents=True, exist_ok=True)
-    write_files(root, files or {})
     git(root, "init", "-q", "-b", "main")
     git(root, "config", "user.name", PERSON)
     git(root, "config", "user.email", "ann@example.org")
     adopt(str(root))
     if files:
+        write_files(root, files)
         git(root, "add", "-A")
         git(root, "commit", "-q", "-m", "start", "--allow-empty")
     return root

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_mcp.change import VAULT_IDENT, stamp_time, trailers
-from vault_mcp.errors import StorageFailed
+from vault_mcp.errors import NoteUnreadable, StorageFailed
 from vault_mcp.storage import files
+from vault_mcp.storage.git.discovery import refuse_to_make, repository_around
 from vault_mcp.storage.git.message import Message
 from vault_mcp.storage.git.repository import Repository
-from vault_mcp.storage.git.writer import Write, blob_id
+from vault_mcp.storage.git.writer import Write, Writer, blob_id
 
 IGNORE = (".obsidian/workspace*.json", ".trash/", ".DS_Store")
 """Lines for `.gitignore`: what Obsidian and the system change by themselves."""
@@ -23,14 +25,32 @@ ATTRIBUTES = ("* -text", "*.md merge=vault")
 TOOL = "import"
 
 
+SHARED = (".gitignore", ".gitattributes", ".vault-mcp.toml")
+"""Hidden files that belong into history all the same; others may hold a plugin's passwords."""
+
+BATCH = 64 * 1024 * 1024
+"""Bytes of files that one commit takes in at most, since they are held in memory until it is made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What `adopt` did: a repository made or not, the lines added to each file, the commit if any."""
+    """What `adopt` did.
+
+    Attributes:
+        made_repository: whether the folder had none of its own.
+        added: the lines added to each file.
+        commit: the last commit it made, if any.
+        files: how many files were taken into history.
+        left_out: files that were not: too large, not readable, or with a name that is not UTF-8.
+        around: the working tree of another repository that the folder lies in, "" without one.
+    """
 
     made_repository: bool
     added: dict[str, tuple[str, ...]]
     commit: str | None
     files: int
+    left_out: tuple[str, ...] = ()
+    around: str = ""
 
 
 def is_vault(root: str) -> bool:
@@ -38,11 +58,12 @@ def is_vault(root: str) -> bool:
     return os.path.exists(os.path.join(root, ".git"))
 
 
-def adopt(root: str, *, trusted: bool = False) -> Adopted:
+def adopt(root: str, *, trusted: bool = False, nested: bool = False) -> Adopted:
     """Make `root` a vault, or see that it is one; what a person has there keeps its bytes.
 
-    A folder without a repository gets one, and its files go into a first commit in the person's name. In a
-    repository that has a history only the missing lines are added and committed; nothing else is touched.
+    A folder without a repository gets one, and its files go into a first commit in the person's name (into
+    several when they are large). In a repository that has a history only the missing lines are added and
+    committed; nothing else is touched. Inside another repository one is made only if `nested` says so.
 
     Raises:
         RepositoryRefused: the folder lies inside another repository, is bare, or Git is missing.
@@ -51,6 +72,7 @@ def adopt(root: str, *, trusted: bool = False) -> Adopted:
     root = os.path.realpath(root)
     fresh = not is_vault(root)
     if fresh:
+        refuse_to_make(root, nested=nested)
         try:
             os.makedirs(root, exist_ok=True)
         except OSError as error:
@@ -60,72 +82,98 @@ def adopt(root: str, *, trusted: bool = False) -> Adopted:
         Repository.create(root)
     repository = Repository.open(root, trusted=trusted)
     try:
-        return _adopt(repository, root, fresh)
+        with repository.writing() as writer:
+            return _Adoption(repository, writer, root).run(fresh)
     finally:
         repository.close()
 
 
-def _adopt(repository: Repository, root: str, fresh: bool) -> Adopted:
-    with repository.writing() as writer:
-        added: dict[str, tuple[str, ...]] = {}
-        writes: dict[str, Write] = {}
-        for name, lines in ((".gitignore", IGNORE), (".gitattributes", ATTRIBUTES)):
-            found = files.read(root, name)
-            missing = _missing(found[0].decode("utf-8", "replace") if found else "", lines)
-            if missing:
-                added[name] = missing
-                old, stat = found or (None, None)
-                writes[name] = Write(
-                    _with_lines(old or b"", missing),
-                    seen=stat,
-                    seen_blob=blob_id(old) if old is not None else None,
-                )
-        if not writes and writer.head is not None:
-            return Adopted(fresh, added, None, 0)
-        person, at = repository.person(), int(time.time())
-
-        def message(subject: str) -> Message:
-            return Message(subject, "", trailers(TOOL, person.name, stamp_time(at)))
-
-        done = None
-        if writes:
-            done = writer.commit(
-                writes,
-                message("import: keep line ends, ignore what Obsidian rewrites"),
-                author=person,
-                at=at,
-                committer=VAULT_IDENT,
-            )
-        found_files = _existing(repository, root) if fresh else {}
-        if found_files:
-            done = writer.commit(
-                found_files,
-                message(f"import: {len(found_files)} files that were here"),
-                author=person,
-                at=at,
-                committer=VAULT_IDENT,
-                write_files=False,
-            )
-        return Adopted(fresh, added, done.sha if done else None, len(found_files))
+def missing_lines(root: str) -> dict[str, tuple[str, ...]]:
+    """Give the lines that `adopt` would add, by file."""
+    found = {}
+    for name, lines in ((".gitignore", IGNORE), (".gitattributes", ATTRIBUTES)):
+        there = files.read(root, name)
+        missing = _missing(there[0].decode("utf-8", "replace") if there else "", lines)
+        if missing:
+            found[name] = missing
+    return found
 
 
-def _existing(repository: Repository, root: str) -> dict[str, Write]:
-    paths = [path for path, _ in files.walk(root) if path.isprintable() or _storable(path)]
-    skipped = repository.ignored(paths)
-    existing: dict[str, Write] = {}
-    for path in paths:
-        found = files.read(root, path) if path not in skipped else None
-        if found:
-            existing[path] = Write(found[0], seen=found[1], seen_blob=blob_id(found[0]))
-    return existing
+class _Adoption:
+    def __init__(self, repository: Repository, writer: Writer, root: str) -> None:
+        self.repository = repository
+        self.writer = writer
+        self.root = root
+        self.left_out: list[str] = []
+        self.taken = 0
+        self.commit: str | None = None
 
+    def run(self, fresh: bool) -> Adopted:
+        history = self.writer.head is not None
+        added = missing_lines(self.root)
+        if added:
+            writes = {name: self._with_lines(name, lines) for name, lines in added.items()}
+            self._commit(writes, "import: keep line ends, ignore what Obsidian rewrites", write_files=True)
+        if fresh or not history:
+            for batch in self._batches():
+                self._commit(batch, f"import: {len(batch)} files that were here", write_files=False)
+                self.taken += len(batch)
+        around = repository_around(self.root) or ""
+        return Adopted(fresh, added, self.commit, self.taken, tuple(self.left_out), around)
 
-def _storable(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    def _commit(self, writes: dict[str, Write], subject: str, *, write_files: bool) -> None:
+        person, at = self.repository.person(), int(time.time())
+        message = Message(subject, "", trailers(TOOL, person.name, stamp_time(at)))
+        done = self.writer.commit(
+            writes, message, author=person, at=at, committer=VAULT_IDENT, write_files=write_files
+        )
+        self.commit = done.sha
+
+    def _with_lines(self, name: str, lines: tuple[str, ...]) -> Write:
+        old, stat = files.read(self.root, name) or (None, None)
+        return Write(
+            _with_lines(old or b"", lines), seen=stat, seen_blob=blob_id(old) if old is not None else None
+        )
+
+    def _batches(self) -> Iterator[dict[str, Write]]:
+        """Read the files that are there, as many at a time as one commit takes in."""
+        paths = sorted(
+            path for path, _ in files.walk(self.root, unreadable=self.left_out) if self._utf8(path)
+        )
+        paths += [name for name in SHARED if files.stat(self.root, name) is not None]
+        skipped = self.repository.ignored(paths)
+        batch: dict[str, Write] = {}
+        size = 0
+        for path in paths:
+            found = self._read(path) if path not in skipped else None
+            if found is None or self._committed(path, found[0]):
+                continue
+            batch[path] = Write(found[0], seen=found[1], seen_blob=blob_id(found[0]))
+            size += len(found[0])
+            if size >= BATCH:
+                yield batch
+                batch, size = {}, 0
+        if batch:
+            yield batch
+
+    def _committed(self, path: str, content: bytes) -> bool:
+        head = self.writer.head_entry(path)
+        return head is not None and head[1] == blob_id(content)
+
+    def _read(self, path: str) -> tuple[bytes, files.FileStat] | None:
+        try:
+            return files.read(self.root, path)
+        except (NoteUnreadable, StorageFailed):
+            self.left_out.append(path)
+            return None
+
+    def _utf8(self, path: str) -> bool:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            self.left_out.append(path)
+            return False
+        return True
 
 
 def _missing(text: str, lines: tuple[str, ...]) -> tuple[str, ...]:

@@ -68,10 +68,11 @@ class Vault:
         self._watcher: Watcher | None = None
 
     @classmethod
-    def open(cls, root: str, options: Options | None = None) -> Vault:
+    def open(cls, root: str, options: Options | None = None, *, anew: bool = False) -> Vault:
         """Open the vault at `root`; it must be a Git repository of its own (see `adopt`).
 
-        The comparison of the files with the index begins in the background at once.
+        The comparison of the files with the index begins in the background at once. With `anew` the index is
+        thrown away first.
 
         Raises:
             RepositoryRefused: no repository, a bare one, one inside another, or no git program.
@@ -80,6 +81,8 @@ class Vault:
         root = os.path.realpath(root)
         repository = Repository.open(root, trusted=options.trusted)
         index = Index.open(os.path.join(repository.state_dir, "index.sqlite"))
+        if anew:
+            index.mend(anew=True)
         vault = cls(root, repository, index, options)
         vault._follower.start()
         return vault

@@ -44,19 +44,49 @@ def _linked(root: str, file: str) -> str:
 def _refusal(root: str) -> RepositoryRefused:
     if not os.path.isdir(root):
         return RepositoryRefused("The folder does not exist. Make a vault there with: vault-mcp init DIR")
-    if all(os.path.exists(f"{root}/{name}") for name in ("HEAD", "objects", "refs")):
+    if is_bare(root):
         return RepositoryRefused(BARE)
-    above = os.path.dirname(root)
-    while above != os.path.dirname(above):
-        if os.path.exists(f"{above}/.git"):
-            return RepositoryRefused(
-                f"The folder lies inside another Git repository ({os.path.basename(above)}) and has none "
-                "of its own, so its notes would be committed there. Make one for it with: vault-mcp init DIR"
-            )
-        above = os.path.dirname(above)
+    above = repository_around(root)
+    if above is not None:
+        return _inside(above)
     return RepositoryRefused(
         "The folder is not a Git repository. Make a vault of it with: vault-mcp init DIR"
     )
+
+
+def _inside(above: str) -> RepositoryRefused:
+    return RepositoryRefused(
+        f"The folder lies inside another Git repository ({os.path.basename(above)}) and has none of its "
+        "own, so its notes would be committed there. Make one of its own with: vault-mcp init DIR"
+    )
+
+
+def refuse_to_make(root: str, *, nested: bool) -> None:
+    """See that a repository can be made in a folder; inside another one it can if `nested` says so.
+
+    Raises:
+        RepositoryRefused: the folder is a bare repository, or lies inside another one.
+    """
+    if is_bare(root):
+        raise RepositoryRefused(BARE)
+    above = None if nested else repository_around(root)
+    if above is not None:
+        raise _inside(above)
+
+
+def is_bare(root: str) -> bool:
+    """Say whether a folder is itself a Git folder, without a working tree."""
+    return all(os.path.exists(f"{root}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+def repository_around(root: str) -> str | None:
+    """Give the working tree that a folder lies in, its own not counted; None where there is none."""
+    above = os.path.dirname(root)
+    while above != os.path.dirname(above):
+        if os.path.exists(f"{above}/.git"):
+            return above
+        above = os.path.dirname(above)
+    return None
 
 
 def refuse_other_owner(program: GitProgram, places: Iterable[str]) -> None:
