@@ -33,11 +33,11 @@ import numpy as np
 from vault_mcp.notes.analyse import STOP_WORDS, words
 from vault_mcp.notes.passages import cut
 from vault_mcp.notes.question import read_question
-from vault_mcp.notes.ranking import Candidate, Weights, best_of_notes, rank, rarity
+from vault_mcp.notes.ranking import BY_MEANING, BY_WORDS, Candidate, Weights, rank, rarity
 from vault_mcp.storage.vectors import Nearness, SentenceEncoder, Vectors, embed, passage_key
 
 Search = Callable[[str, int], Sequence[str]]
-BY_WORDS, BY_MEANING = 200, 100
+
 ANALYSED = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
 TABLES = {"passage": ANALYSED, "session": ANALYSED, "bare": "unicode61", "porter": "porter unicode61"}
 
@@ -224,10 +224,10 @@ def ours(corpus: Corpus, encoder: Encoder, *, vectors: bool, weights: Weights) -
         rarities = {term: rarity(len(corpus.passages), _holding(corpus.db, term)) for term in asked.terms}
         candidates = [_candidate(corpus, number, found, near) for number in sorted(wanted)]
         ranked = rank(
-            asked, candidates, rarities, weights=weights,
+            asked, candidates, rarities, limit=limit, weights=weights,
             least=near.least if near else 0.0, greatest=near.greatest if near else 0.0,
         )  # fmt: skip
-        return [corpus.ids[one.candidate.note] for one in best_of_notes(ranked)[:limit]]
+        return [corpus.ids[one.candidate.note] for one in ranked]
 
     return search
 
@@ -242,7 +242,7 @@ def _candidate(corpus: Corpus, number: int, found: dict[int, float], near: Nearn
     return Candidate(
         id=p.id, note=p.note, group=p.session or p.note, words=p.words, text=p.text,
         before=p.before, after=p.after, bm25=found.get(p.id, 0.0), cosine=near.of(p.id) if near else None,
-        people=(p.speaker,) if p.speaker else (), created=p.created, passages=corpus.parts[p.note],
+        people=(p.speaker,) if p.speaker else (), created=p.created,
     )  # fmt: skip
 
 
@@ -310,9 +310,8 @@ def report(content: dict[str, Any], encoder: Encoder, weights: Weights, *, fast:
             spent += time.process_time() - start if name == "ours" else 0.0
         if "session" in content["name"]:
             hits += measured(systems["ours"], queries, 5, hit=True)
-    print(
-        f"\n{content['name']}: R@{k}, {len(kinds)} questions; ours {1000 * spent / len(kinds):.1f} ms CPU a question"
-    )
+    each = 1000 * spent / len(kinds)
+    print(f"\n{content['name']}: R@{k}, {len(kinds)} questions; ours {each:.1f} ms of CPU each")
     for name, shares in results.items():
         by_kind = defaultdict(list)
         for kind, share in zip(kinds, shares, strict=True):

@@ -25,7 +25,9 @@ _DOUBTFUL = frozenset(("may", "march", "mars", "jan", "mar", "jun", "sep", "dec"
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _LEAD = r"in|of|during|since|until|till|by|before|after|from|early|late|mid|last|this|next|im|seit|bis|en|de"
 
-_ISO = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?(?!\d)")
+_ISO = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)(?:[-/年](\d{1,2})(?:[-/月](\d{1,2}))?|\.(\d{1,2})\.(\d{1,2}))(?!\d)"
+)
 _CJK_MONTH = re.compile(r"(?<!\d)(\d{1,2})月(?:(\d{1,2})[日号])?")
 _DAY_MONTH = re.compile(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)?(?: (?:of|de))? ({_NAME})\b\.?,?(?: (?:de )?(\d{{4}})\b)?"
@@ -119,7 +121,7 @@ def _month_alone(match: re.Match[str]) -> AskedDate | None:
 
 
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], AskedDate | None]], ...] = (
-    (_ISO, lambda match: _dated(match[1], int(match[2]), match[3])),
+    (_ISO, lambda match: _dated(match[1], int(match[2] or match[4]), match[3] or match[5])),
     (_CJK_MONTH, lambda match: _dated(None, int(match[1]), match[2])),
     (_DAY_MONTH, lambda match: _dated(match[3], _MONTHS[match[2]], match[1])),
     (_MONTH_DAY, lambda match: _dated(match[3], _MONTHS[match[1]], match[2])),

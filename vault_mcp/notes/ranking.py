@@ -28,15 +28,15 @@ conversations score as those fitted on: the numbers stand in docs and are measur
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from vault_mcp.notes.question import Question, asks, tells_time
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A passage that may answer, as the index knows it.
 
     Attributes:
@@ -51,7 +51,6 @@ class Candidate:
         people: Who wrote it or whom it is about: the speaker of a memory, the entity of an observation.
         created: The day it was written.
         importance: 1 to 10, a memory's own; only ever parts what is equal otherwise.
-        passages: How many passages its note has.
         superseded: It is told as no longer true, or put away.
     """
 
@@ -67,7 +66,6 @@ class Candidate:
     people: tuple[str, ...] = ()
     created: date | None = None
     importance: int = 5
-    passages: int = 1
     superseded: bool = False
 
 
@@ -87,12 +85,15 @@ class Weights:
     time_told: float = 0.6
     length: float = 1.3
     asking: float = -0.6
-    many_passages: float = 0.0
     superseded: float = -1.0
     importance: float = 0.005
 
 
 WEIGHTS = Weights()
+BY_WORDS, BY_MEANING = 120, 60
+"""Passages to take as candidates, the best by BM25 and the nearest; more change nothing that was measured."""
+BESIDE = 2
+"""Passages either side of each candidate, in its session, that belong to the candidates too."""
 FULL_LENGTH = 40
 """Words from which a passage is no longer short."""
 
@@ -126,9 +127,10 @@ def rank(
     *,
     least: float = 0.0,
     greatest: float = 1.0,
+    limit: int = 10,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Order the passages, best first; equals by importance, then the later one first.
+    """Return the best passage of each note, best notes first; of equals the one written later.
 
     Args:
         question: What is asked.
@@ -136,53 +138,64 @@ def rank(
         rarities: The rarity of each term of the question.
         least: The smallest cosine of any passage of the vault to the question.
         greatest: The greatest.
+        limit: Notes returned at most.
         weights: What each share counts.
     """
-    scene = _Scene(question, candidates, rarities, least, greatest)
-    ranked = [scene.ranked(at, weights) for at in range(len(candidates))]
-    ranked.sort(key=lambda r: (r.score, r.candidate.created or date.min, r.candidate.id), reverse=True)
-    return ranked
-
-
-def best_of_notes(ranked: Iterable[Ranked]) -> list[Ranked]:
-    """Keep the best passage of each note, in order."""
+    scene = _Scene(question, candidates, rarities, (least, greatest), weights)
+    scores = [sum(scene.shares(at)) for at in range(len(candidates))]
+    if question.asks_when:
+        scene.add_time_told(scores, limit)
+    order = sorted(
+        range(len(candidates)), key=lambda at: (-scores[at], _age(candidates[at]), -candidates[at].id)
+    )
     best: dict[int, Ranked] = {}
-    for one in ranked:
-        best.setdefault(one.candidate.note, one)
+    for at in order:
+        if len(best) == limit:
+            break
+        if candidates[at].note not in best:
+            best[candidates[at].note] = scene.explained(at, scores[at])
     return list(best.values())
 
 
+def _age(candidate: Candidate) -> int:
+    return -candidate.created.toordinal() if candidate.created else 0
+
+
 class _Scene:
-    """The candidates of one question, with what they share: neighbours, groups, the best of each kind."""
+    """The candidates of one question, with what they share: neighbours, groups, the best of each kind.
+
+    What is read for every candidate is laid out in lists once, since some hundred of them are ranked in each
+    search while somebody waits.
+    """
 
     def __init__(
         self,
         question: Question,
         candidates: Sequence[Candidate],
         rarities: Mapping[str, float],
-        least: float,
-        greatest: float,
+        cosines: tuple[float, float],
+        weights: Weights,
     ) -> None:
         self.question = question
         self.candidates = candidates
-        self._place = {candidate.id: at for at, candidate in enumerate(candidates)}
+        self._weights = weights
         total = sum(rarities[term] for term in question.terms)
-        self._shares = [rarities[term] / total if total else 0.0 for term in question.terms]
-        self._covered: dict[int, float] = {0: 0.0}
+        self._parts = [rarities[term] / total if total else 0.0 for term in question.terms]
+        self._covered: dict[int, float] = {}
         # Which terms a passage holds, as the bits of a number: a union is then one operation.
         self._held = [self._bits(candidate.words) for candidate in candidates]
+        self._near = _spread([candidate.cosine for candidate in candidates], *cosines)
+        self._asks = [asks(candidate.text) for candidate in candidates]
+        place = {candidate.id: at for at, candidate in enumerate(candidates)}
+        self._before = [None if c.before is None else place.get(c.before) for c in candidates]
+        self._after = [None if c.after is None else place.get(c.after) for c in candidates]
         self._best_bm25 = max((candidate.bm25 for candidate in candidates), default=0.0) or 1.0
-        width = greatest - least
-        self._near = [
-            0.0 if c.cosine is None or width <= 0 else min(1.0, max(0.0, (c.cosine - least) / width))
-            for c in candidates
-        ]
         self._group_held: dict[Hashable, int] = {}
         self._group_near: dict[Hashable, float] = {}
-        for at, candidate in enumerate(candidates):
+        for candidate, held, near in zip(candidates, self._held, self._near, strict=True):
             group = candidate.group
-            self._group_held[group] = self._group_held.get(group, 0) | self._held[at]
-            self._group_near[group] = max(self._group_near.get(group, 0.0), self._near[at])
+            self._group_held[group] = self._group_held.get(group, 0) | held
+            self._group_near[group] = max(self._group_near.get(group, 0.0), near)
         self._named: dict[tuple[str, ...], bool] = {}
 
     def _bits(self, words: Collection[str]) -> int:
@@ -195,69 +208,98 @@ class _Scene:
     def _cover(self, bits: int) -> float:
         known = self._covered.get(bits)
         if known is None:
-            known = sum(share for at, share in enumerate(self._shares) if bits >> at & 1)
+            known = sum(part for at, part in enumerate(self._parts) if bits >> at & 1)
             self._covered[bits] = known
         return known
 
-    def _beside(self, at: int, side: str) -> int | None:
-        beside = getattr(self.candidates[at], side)
-        return None if beside is None else self._place.get(beside)
+    def shares(self, at: int) -> tuple[float, ...]:
+        """What each part adds to a candidate's score, in the order of `_NAMES`; `time_told` comes later."""
+        weights, candidate, group = self._weights, self.candidates[at], self.candidates[at].group
+        nearby_words, nearby_meaning, reply = self._context(at)
+        size = min(len(candidate.words), FULL_LENGTH)
+        return (
+            weights.words * candidate.bm25 / self._best_bm25,
+            weights.nearby_words * nearby_words,
+            weights.group_words * self._cover(self._group_held[group]),
+            weights.meaning * self._near[at],
+            weights.group_meaning * self._group_near[group],
+            weights.nearby_meaning * nearby_meaning,
+            weights.reply * reply,
+            weights.date * self._closeness(candidate) if self.question.dates else 0.0,
+            weights.person if candidate.people and self._is_named(candidate.people) else 0.0,
+            weights.length * _LENGTHS[size],
+            weights.asking if self._asks[at] else 0.0,
+            weights.superseded if candidate.superseded else 0.0,
+            weights.importance * (candidate.importance - 5),
+        )
 
-    def ranked(self, at: int, weights: Weights) -> Ranked:
-        candidate = self.candidates[at]
-        shares = {
-            "words": weights.words * candidate.bm25 / self._best_bm25,
-            "group_words": weights.group_words * self._cover(self._group_held[candidate.group]),
-            "meaning": weights.meaning * self._near[at],
-            "group_meaning": weights.group_meaning * self._group_near[candidate.group],
-            **self._context(at, weights),
-            **self._traits(candidate, weights),
-        }
-        held = self._held[at]
-        matched = tuple(term for place, term in enumerate(self.question.terms) if held >> place & 1)
-        told = {name: share for name, share in shares.items() if share}
-        return Ranked(candidate, sum(told.values()), told, matched)
-
-    def _context(self, at: int, weights: Weights) -> dict[str, float]:
-        """What the passages beside it in the same session add."""
+    def _context(self, at: int) -> tuple[float, float, float]:
+        """What the passages beside it in the same session say: cover, nearness, and how they ask."""
         held, near, reply = self._held[at], 0.0, 0.0
-        for side in ("before", "after"):
-            first = self._beside(at, side)
-            if first is None:
-                continue
-            held |= self._held[first]
-            near = max(near, self._near[first])
-            if side == "before" and asks(self.candidates[first].text):
-                reply = self._cover(self._held[first]) + self._near[first]
-            second = self._beside(first, side)
+        before, after = self._before[at], self._after[at]
+        if before is not None:
+            held |= self._held[before]
+            near = self._near[before]
+            if self._asks[before]:
+                reply = self._cover(self._held[before]) + near
+            second = self._before[before]
             if second is not None:
                 held |= self._held[second]
-        return {
-            "nearby_words": weights.nearby_words * self._cover(held),
-            "nearby_meaning": weights.nearby_meaning * near,
-            "reply": weights.reply * reply,
-        }
+        if after is not None:
+            held |= self._held[after]
+            near = max(near, self._near[after])
+            second = self._after[after]
+            if second is not None:
+                held |= self._held[second]
+        return self._cover(held), near, reply
 
-    def _traits(self, candidate: Candidate, weights: Weights) -> dict[str, float]:
-        """What the passage is, whatever its words."""
-        question = self.question
-        length = min(1.0, math.log1p(len(candidate.words)) / math.log1p(FULL_LENGTH))
-        closest = 0.0
-        if candidate.created and question.dates:
-            closest = max(asked.closeness(candidate.created) for asked in question.dates)
-        return {
-            "length": weights.length * length,
-            "asking": weights.asking * asks(candidate.text),
-            "date": weights.date * closest,
-            "person": weights.person * self._is_named(candidate.people),
-            "time_told": weights.time_told * (question.asks_when and tells_time(candidate.text)),
-            "many_passages": weights.many_passages * math.log(max(1, candidate.passages)),
-            "superseded": weights.superseded * candidate.superseded,
-            "importance": weights.importance * (candidate.importance - 5),
-        }
+    def _closeness(self, candidate: Candidate) -> float:
+        if candidate.created is None:
+            return 0.0
+        return max(asked.closeness(candidate.created) for asked in self.question.dates)
 
     def _is_named(self, people: tuple[str, ...]) -> bool:
         known = self._named.get(people)
         if known is None:
             known = self._named[people] = any(self.question.names(person) for person in people)
         return known
+
+    def add_time_told(self, scores: list[float], limit: int) -> None:
+        """Add the share of a told time, where it can still change which notes come first.
+
+        Looking for a time costs more than all the rest, and cannot lift a passage by more than its weight.
+        """
+        gain = self._weights.time_told
+        reach = _PASSAGES_OF_A_NOTE * limit
+        floor = sorted(scores, reverse=True)[reach - 1] - gain if len(scores) > reach else -math.inf
+        for at, candidate in enumerate(self.candidates):
+            if scores[at] >= floor and tells_time(candidate.text):
+                scores[at] += gain
+
+    def explained(self, at: int, score: float) -> Ranked:
+        """Return a candidate with the shares of its score and the terms it holds."""
+        shares = dict(zip(_NAMES, self.shares(at), strict=True))
+        shares["time_told"] = score - sum(shares.values())
+        told = {name: round(share, 4) for name, share in shares.items() if abs(share) > 1e-6}
+        held = self._held[at]
+        matched = tuple(term for place, term in enumerate(self.question.terms) if held >> place & 1)
+        return Ranked(self.candidates[at], score, told, matched)
+
+
+_PASSAGES_OF_A_NOTE = 5
+"""Passages that one note may hold among the best before another note could miss its told time."""
+
+_NAMES = (
+    "words", "nearby_words", "group_words", "meaning", "group_meaning", "nearby_meaning", "reply", "date",
+    "person", "length", "asking", "superseded", "importance",
+)  # fmt: skip
+
+_LENGTHS = [math.log1p(size) / math.log1p(FULL_LENGTH) for size in range(FULL_LENGTH + 1)]
+
+
+def _spread(cosines: Sequence[float | None], least: float, greatest: float) -> list[float]:
+    """Bring cosines to 0 for the least and 1 for the greatest; 0 where there is none."""
+    width = greatest - least
+    if width <= 0:
+        return [0.0] * len(cosines)
+    return [0.0 if c is None else min(1.0, max(0.0, (c - least) / width)) for c in cosines]
