@@ -96,8 +96,13 @@ def test_no_program_that_the_repositorys_own_configuration_names_is_run(
     assert repository.blob_at(head, "b.md") == b"b\n"
     repository.upkeep()
     assert repository.wait_for_upkeep(20)
-    with pytest.raises(RepositoryRefused, match="vault-mcp trust DIR"):
-        vault.commit({"x.c": "y\n"})
+    for made in ("directly", "through Git"):
+        with pytest.raises(RepositoryRefused, match="vault-mcp trust DIR"):
+            vault.commit({"x.c": "y\n"})
+        assert any(made in finding.text for finding in repository.state())
+        vault.git("config", "core.sharedRepository", "group")
+    ran.unlink(missing_ok=True)
+    vault.commit({"a.md": "AA\n", "new.md": "newer\n"})
 
     assert not ran.exists(), ran.read_text()
     assert vault.text("x.c") == "x\n"

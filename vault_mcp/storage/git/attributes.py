@@ -7,7 +7,7 @@ says `* -text` for all; then nothing more is asked. Only where a line could matt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vault_mcp.storage.git.config import Signature, signature
@@ -61,23 +61,20 @@ class Attributes:
         self._rules.clear()
         self._asked.clear()
 
-    def conversions(self, paths: Iterable[str], staged: Callable[[bytes], bool]) -> dict[str, Conversion]:
-        """Give those of these paths that Git converts.
-
-        `staged` tells of a `.gitattributes` in the index: Git reads it there when it is not on disk.
-        """
+    def conversions(self, paths: Iterable[str]) -> dict[str, Conversion]:
+        """Give those of these paths that Git converts."""
         unsure = []
         folders: dict[str, bool] = {}
         for path in paths:
             folder = path.rpartition("/")[0]
             plain = folders.get(folder)
             if plain is None:
-                plain = folders[folder] = self.plain(folder, staged)
+                plain = folders[folder] = self.plain(folder)
             if not plain:
                 unsure.append(path)
         return self._ask(unsure) if unsure else {}
 
-    def plain(self, folder: str, staged: Callable[[bytes], bool]) -> bool:
+    def plain(self, folder: str) -> bool:
         """Say whether no line anywhere can touch the files of a folder."""
         converts, spares_all = False, False
         for path in (*self._user, self._info):
@@ -89,8 +86,6 @@ class Attributes:
             at = f"{at}/{part}" if at and part else part
             name = f"{at}/.gitattributes" if at else ".gitattributes"
             rules = self._look(f"{self._root}/{name}")
-            if rules.signature is None and staged(name.encode("utf-8", "surrogateescape")):
-                converts = True
             converts |= rules.converts
             spares_all |= rules.spares_all
         return not converts and (spares_all or not self._autocrlf)

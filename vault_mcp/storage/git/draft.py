@@ -101,10 +101,9 @@ def make_draft(
 
 def _store_blobs(shop: Workshop, draft: Draft, writes: Mapping[str, Write], *, write_files: bool) -> None:
     contents = {path: write.content for path, write in writes.items() if write.content is not None}
+    converted = set(shop.probe.conversions(contents))
     if shop.probe.rules.through_git:
         converted = set(contents)
-    else:
-        converted = set(shop.probe.conversions(contents, shop.image))
     stored: dict[str, bytes] = {}
     if converted and not write_files:
         # They are on disk: one child for all. Names with a line break cannot be told to it.

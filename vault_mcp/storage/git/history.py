@@ -55,6 +55,15 @@ class HistoryCommit:
     changes: tuple[tuple[str, str | None, str | None], ...]
 
 
+def count_commits(program: GitProgram, old: str | None, new: str) -> int:
+    """Count the commits that `read_history` gives."""
+    for revision in (old, new):
+        if revision is not None and not is_sha(revision):
+            raise BadArgument(f"{revision!r} is not the full name of a commit.")
+    span = new if old is None else f"{old}..{new}"
+    return int(program.run("rev-list", "--first-parent", "--count", span, "--"))
+
+
 def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[HistoryCommit]:
     """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
     for revision in (old, new):

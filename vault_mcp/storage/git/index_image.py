@@ -91,7 +91,6 @@ class IndexImage:
         self._count = self._extended = 0
         self._extensions: list[tuple[bytes, bytes]] = []
         self._end = b""
-        self._attributes: frozenset[bytes] = frozenset()
         # Files that are no older than the index: what Git calls racily clean. Path -> second of its mtime.
         self._fresh: dict[bytes, int] = {}
         self._oldest_fresh = second
@@ -117,9 +116,6 @@ class IndexImage:
         self._read_extensions(content, survey.end)
 
     def _read_extensions(self, content: bytes, at: int) -> None:
-        if content.find(b".gitattributes\0", 0, at) >= 0:
-            names = (name for chunk in self._chunks for name in chunk.names)
-            self._attributes = frozenset(name for name in names if _is_attributes(name))
         self._tree = None
         while at < len(content) - 20:
             signature = content[at : at + 4]
@@ -142,15 +138,6 @@ class IndexImage:
         chunk = self._chunks[self._chunk_of(path)]
         at, there = _place(chunk.names, path)
         return entries.mode_and_oid(chunk.entries[at]) if there else None
-
-    @property
-    def attributes_files(self) -> frozenset[bytes]:
-        """Every `.gitattributes` in the index."""
-        return self._attributes
-
-    def has_attributes_file(self, path: bytes) -> bool:
-        """Say whether this `.gitattributes` is in the index: Git reads it there when it is not on disk."""
-        return path in self._attributes
 
     def _chunk_of(self, path: bytes) -> int:
         return max(bisect_right(self._first, path) - 1, 0)
@@ -195,8 +182,6 @@ class IndexImage:
         chunk.entries.insert(at, entry)
         self._first[number] = chunk.names[0]
         self._count += 1
-        if _is_attributes(path):
-            self._attributes |= {path}
         self._changed(number)
 
     def _drop_in_the_way(self, path: bytes) -> None:
@@ -235,7 +220,6 @@ class IndexImage:
         self._extended -= entries.is_extended(chunk.entries[at])
         del chunk.entries[at], chunk.names[at]
         self._count -= 1
-        self._attributes -= {path}
         self._changed(number)
 
     def _changed(self, number: int) -> None:
@@ -330,10 +314,6 @@ def _hides_a_change(
     if found is None or not entries.looks_the_same(entry, found[1]):
         return False  # Git sees that by itself
     return entries.mode_and_oid(entry)[1] != blob_id(found[0])
-
-
-def _is_attributes(path: bytes) -> bool:
-    return path == b".gitattributes" or path.endswith(b"/.gitattributes")
 
 
 def _write_vector(fd: int, parts: list[bytes]) -> None:

@@ -13,7 +13,6 @@ from vault_mcp.errors import RepositoryRefused
 from vault_mcp.storage.git.attributes import Attributes, Conversion
 from vault_mcp.storage.git.config import Config, ConfigFiles
 from vault_mcp.storage.git.environment import GitProgram
-from vault_mcp.storage.git.index_image import IndexImage
 
 _KNOWN_EXTENSIONS = (
     "worktreeconfig",
@@ -113,15 +112,15 @@ class Probe:
     @property
     def converting(self) -> bool:
         """Whether a file at the top of the vault may be stored otherwise than byte for byte."""
-        return not self._attributes.plain("", lambda _: False)
+        return not self._attributes.plain("")
 
-    def conversions(self, paths: Iterable[str], image: IndexImage) -> dict[str, Conversion]:
+    def conversions(self, paths: Iterable[str]) -> dict[str, Conversion]:
         """Give those of these paths that Git does not store byte for byte.
 
         Raises:
             RepositoryRefused: one needs a program that only the repository's own configuration names.
         """
-        found = self._attributes.conversions(paths, image.has_attributes_file)
+        found = self._attributes.conversions(paths)
         kept = {}
         for path, conversion in found.items():
             if conversion.filter and not self._filter_runs(conversion.filter, path):

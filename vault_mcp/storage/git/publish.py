@@ -144,15 +144,12 @@ class Publication:
         if shop.refs.head() != (self._ref, self._head):
             raise HeadMovedError
         refuse_under_way(shop.git_dir)
-        known = shop.image.attributes_files
         try:
             shop.image.load()
         except IndexNotPlainError:
             self._index_through_git = True
         except UnmergedError:
             raise RepositoryRefused(UNMERGED) from None
-        if shop.image.attributes_files != known:
-            raise HeadMovedError  # the blobs may have to be made otherwise
         self._index_through_git |= bool(shop.probe.rules.through_git)
 
     def _place(self, writes: Mapping[str, Write]) -> Found:
@@ -164,7 +161,7 @@ class Publication:
 
     def _make_index(self, draft: Draft, found: Found) -> None:
         if self._index_through_git:
-            self._shop.git.prepare_index(draft.entries())
+            self._shop.git.prepare_index(draft.entries(), len(draft.sha))
             return
         image = self._shop.image
         self._image_changed = True

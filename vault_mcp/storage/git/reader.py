@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from vault_mcp.storage.git.environment import GitProgram
 
+_SHA_1 = 40
+
 
 class ObjectReader:
     """The objects of a repository, by full name. Safe to use from several threads."""
@@ -35,7 +37,9 @@ class ObjectReader:
         if not is_sha(name):
             raise NotFound(f"There is no object {name[:50]!r}: give its full name.")
         found = self._objects.read(name)
-        return found if found is not None else self._packed(name)
+        if found is None:
+            found = self._packed(name) if len(name) == _SHA_1 else self._once(name)
+        return found
 
     def _packed(self, name: str) -> tuple[bytes, bytes]:
         with self._lock:
@@ -57,6 +61,15 @@ class ObjectReader:
         answer: tuple[object, str | bytes, int, bytes] = self._git.get_object_data(name)
         kind = answer[1]  # bytes, whatever its annotation says
         return kind.encode() if isinstance(kind, str) else kind, answer[3]
+
+    def _once(self, name: str) -> tuple[bytes, bytes]:
+        """Ask a child of its own: GitPython knows no names of SHA-256."""
+        out = self._program.run("cat-file", "--batch", given=name.encode() + b"\n")
+        header, _, rest = out.partition(b"\n")
+        if header.endswith(b" missing"):
+            raise NotFound(f"The repository has no object {name}.")
+        _, kind, size = header.split(b" ")
+        return kind, rest[: int(size)]
 
     def _end(self) -> None:
         git, self._git = self._git, None

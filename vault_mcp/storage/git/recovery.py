@@ -162,7 +162,7 @@ def _mend_index(shop: Workshop, intent: Intent) -> None:
         try:
             shop.image.load()
         except IndexNotPlainError:
-            shop.git.prepare_index(_stale_entries(shop, intent, shop.git.staged))
+            shop.git.prepare_index(_stale_entries(shop, intent, shop.git.staged), len(intent.commit))
             shop.git.publish_index()
             return
         except UnmergedError:

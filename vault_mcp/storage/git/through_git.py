@@ -46,7 +46,7 @@ class ThroughGit:
         extra = {"GIT_INDEX_FILE": self._next}
         try:
             self._program.run("read-tree", head or "--empty", extra=extra)
-            self._put(entries, extra)
+            self._put(entries, extra, len(head or "") or 40)
             return self._program.run("write-tree", extra=extra).decode().strip()
         finally:
             self._forget()
@@ -86,8 +86,10 @@ class ThroughGit:
         before = old or "0" * len(new)
         self._program.run("update-ref", "-m", log, ref, new, before, extra=_persons(committer, committer, at))
 
-    def prepare_index(self, entries: Sequence[Entry]) -> None:
+    def prepare_index(self, entries: Sequence[Entry], width: int) -> None:
         """Make the index as it will be, beside the real one, in whatever form Git keeps it here.
+
+        Names of objects are `width` digits long.
 
         Raises:
             RepositoryRefused: a path is in conflict.
@@ -98,7 +100,7 @@ class ThroughGit:
         extra = {"GIT_INDEX_FILE": self._next}
         if self._program.run("ls-files", "--unmerged", "-z", extra=extra):
             raise RepositoryRefused(UNMERGED)
-        self._put(entries, extra)
+        self._put(entries, extra, width)
         present = b"".join(_raw(path) + b"\0" for path, _, blob in entries if blob)
         if present:
             # Only the facts of the files are taken in: what they hold was stored above.
@@ -117,13 +119,13 @@ class ThroughGit:
         out = self._program.run("--literal-pathspecs", "ls-files", "--stage", "-z", "--", path)
         return out.split(b" ")[1].decode() if out else None
 
-    def _put(self, entries: Iterable[Entry], extra: Extra) -> None:
+    def _put(self, entries: Iterable[Entry], extra: Extra, width: int) -> None:
         # What goes comes first, so that a folder can take the place of a file.
         ordered = sorted(entries, key=lambda entry: entry[2] is not None)
         lines = [
             b"%s %s\t%s\0" % (mode.encode(), blob.encode(), _raw(path))
             if blob
-            else b"0 %s\t%s\0" % (b"0" * 40, _raw(path))
+            else b"0 %s\t%s\0" % (b"0" * width, _raw(path))
             for path, mode, blob in ordered
         ]
         self._program.run("update-index", "-z", "--index-info", given=b"".join(lines), extra=extra)

@@ -71,7 +71,7 @@ class Writer:
     def blob_for(self, path: str, content: bytes) -> str:
         """Give the blob that a commit would record: the `blob_id` of the bytes, unless Git converts them."""
         shop = self._shop
-        if shop.probe.rules.through_git or shop.probe.conversions([path], shop.image):
+        if shop.probe.conversions([path]) or shop.probe.rules.through_git:
             return shop.git.blob(path, content)
         return blob_id(content)
 
