@@ -7,7 +7,8 @@ import pytest
 
 from tests.vaults import CLAUDE, commits, git, make_vault, opened, write_files
 from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound, PathRefused, StorageFailed
-from vault_mcp.tools.files.viewing import VIEW, memory_view, size
+from vault_mcp.tools.files import viewing
+from vault_mcp.tools.files.viewing import VIEW, memory_view
 from vault_mcp.vault import Vault
 
 HEADER = "Here's the content of {} with line numbers:"
@@ -168,7 +169,7 @@ def test_a_folder_is_listed_two_levels_deep_with_sizes(root: Path) -> None:
     assert [row.split("\t")[1] for row in rows[1:]] == [
         "/", "a.md", "b/", "b/c/", "b/x.md", "crlf.md", "empty.md", "image.png",
     ]  # fmt: skip
-    sizes = dict(reversed(row.split("\t")) for row in rows[1:])
+    sizes = {name: size for size, name in (row.split("\t") for row in rows[1:])}
     assert (sizes["a.md"], sizes["b/x.md"], sizes["image.png"], sizes["empty.md"]) == (
         "14B",
         "1.5K",
@@ -244,7 +245,7 @@ def test_views_change_nothing(root: Path) -> None:
     ],
 )
 def test_sizes_are_short(count: int, shown: str) -> None:
-    assert size(count) == shown
+    assert viewing.size(count) == shown
 
 
 def test_a_view_does_not_wait_for_the_index(root: Path) -> None:

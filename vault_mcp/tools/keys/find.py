@@ -13,14 +13,12 @@ from vault_mcp.notes.links import stem_key
 from vault_mcp.notes.note import Note
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.index import Reader
+from vault_mcp.tools.placing import FOLDER_MOST
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
 
 KIND = "key"
-
-FOLDER_MOST = 500
-"""Notes in one folder from which new ones go to its sub-folders (Git's tree objects stay small)."""
 
 _PLACES = 3
 """Paths that a key can have: its own, and two with a mark from which ever more of its hash can be read."""
@@ -98,22 +96,23 @@ def place(change: Change, key: str) -> str:
         AlreadyThere: other files stand everywhere the key could go.
     """
     with change.vault.snapshot() as reader:
-        for path in _places(reader, key):
+        for path in _places(change, reader, key):
             if not _is_taken(change, reader, path):
                 change.stems.add(names.path_key(path))
+                change.placed[path.rpartition("/")[0]] += 1
                 change.made[KIND, key] = path
                 return path
     raise AlreadyThere(f"Other files stand where the key {key!r} could go. Move {path}, or use another key.")
 
 
-def _places(reader: Reader, key: str) -> Iterator[str]:
+def _places(change: Change, reader: Reader, key: str) -> Iterator[str]:
     """Give the paths that a key could have, the most readable first."""
     for taken in range(_PLACES):
         path = _path(key, taken)
         if paths.is_hidden(path):  # such as `~$plan`: the vault would look past a file of that name
             path = _path(f"key {key.replace('/', ' ')}", taken)
         folder, _, name = path.rpartition("/")
-        if reader.notes_in_folder(folder) >= FOLDER_MOST:
+        if reader.notes_in_folder(folder) + change.placed[folder] >= FOLDER_MOST:
             path = f"{folder}/{names.shard(key)}/{name}"
         yield path
 
