@@ -168,7 +168,6 @@ class Index:
         db = self._take()
         try:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            db.execute("PRAGMA optimize")
         except sqlite3.Error as error:
             raise self._told(error) from error
         finally:
