@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ _LOG = (
     "--no-abbrev",
     "--no-renames",
     "--no-relative",
+    f"-O{os.devnull}",
     "--no-color",
     "--no-ext-diff",
     "--no-textconv",
