@@ -15,6 +15,7 @@ from vault_mcp.errors import PathRefused, RepositoryRefused, VaultBusy, VaultErr
 from vault_mcp.follower import Follower
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import Receipt
+from vault_mcp.storage.git.history import count_commits
 from vault_mcp.storage.git.message import Ident, Message
 from vault_mcp.storage.git.repository import Repository
 from vault_mcp.storage.git.writer import Committed, Write, Writer
@@ -125,7 +126,14 @@ class Vault:
             VaultBusy: the first index is still being made.
         """
         self._follower.wait_until_readable(self.options.index_wait)
-        self._refresh()
+        try:
+            self._refresh()
+            with self.index.reading():
+                pass
+        except IndexDamaged:  # or thrown away by `vault-mcp reindex`: worth waiting for
+            self._follower.rebuild()
+            self._follower.wait_until_readable(self.options.index_wait)
+            self._refresh()
         with self.snapshot() as reader:
             yield reader
 
@@ -166,7 +174,12 @@ class Vault:
 
     def catch_up(self, writer: Writer) -> None:
         """Bring the index in step with HEAD; for whoever holds the lock."""
-        if writer.head != self.index.head:
+        try:
+            in_step = writer.head == self.index.head
+        except IndexDamaged:
+            self.index.mend()
+            in_step = False
+        if not in_step:
             follow.follow_head(self, writer)
 
     def look_again(self, writer: Writer) -> None:
@@ -227,6 +240,13 @@ class Vault:
             self._signature = None
             return
         self._signature = self.repository.head_signature()
+
+    def commits_behind(self) -> int:
+        """Count the commits that the index has still to read."""
+        head, known = self.repository.head(), self.index.history_head
+        if head is None or head == known:
+            return 0
+        return count_commits(self.repository.program, known, head)
 
     def history_behind(self) -> None:
         """Have the background work read the part of history that the index lacks."""

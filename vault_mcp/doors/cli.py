@@ -5,6 +5,8 @@ does not need has been loaded.
 """
 
 import importlib
+import io
+import keyword
 import sys
 from collections.abc import Mapping
 
@@ -15,8 +17,14 @@ from vault_mcp.errors import VaultError
 
 COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
+    "init": "cli_init",
+    "reindex": "cli_reindex",
+    "trust": "cli_trust",
 }
-"""Each command with the module that holds it, in the order in which help shows them."""
+"""Each command with the module that holds it, in the order in which help shows them.
+
+There it is a function of the command's name; `import`, which no function can be called, is `import_`.
+"""
 
 DEFAULT = "serve"
 
@@ -33,7 +41,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"vault_mcp.doors.{COMMANDS[cmd_name]}")
-        command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        command = getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
         assert isinstance(command, click.Command)
         return command
 
@@ -57,6 +66,9 @@ def vault_mcp() -> None:
 
 def main() -> None:
     """Run the command line; what was foreseen is told in one sentence, with exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of notes in a terminal of fewer letters
     try:
         vault_mcp(prog_name="vault-mcp")
     except VaultError as error:

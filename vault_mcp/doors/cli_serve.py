@@ -45,6 +45,8 @@ def serve(**flags: object) -> None:
     for complaint in settings.complaints:
         print(f"vault-mcp: {complaint}", file=sys.stderr)
     _refuse_unknown_tools(settings)
+    if sys.stdin is not None and sys.stdin.isatty():
+        print("vault-mcp: waiting for an MCP client on standard input; end it with Ctrl-D.", file=sys.stderr)
     serve_vault(
         lambda: load_catalog(settings), lambda notify: open_vault(settings, notify), agent=settings.agent
     )
@@ -89,16 +91,12 @@ def load_catalog(settings: Settings) -> Catalog:
 def open_vault(settings: Settings, notify: Notify) -> Opened:
     """Open the vault, making it at first use."""
     from vault_mcp.adopt import adopt, is_vault  # noqa: PLC0415 (behind the first reply)
-    from vault_mcp.vault import Options, Vault  # noqa: PLC0415
+    from vault_mcp.doors.cli_vault import options_of  # noqa: PLC0415
+    from vault_mcp.vault import Vault  # noqa: PLC0415
 
     if not is_vault(settings.vault):
-        adopt(settings.vault)
-    options = Options(
-        hand_edits=settings.hand_edits,
-        rename_links=settings.rename_links,
-        graph_observations=settings.graph_observations,
-    )
-    vault = Vault.open(settings.vault, options)
+        adopt(settings.vault, trusted=settings.trusted)
+    vault = Vault.open(settings.vault, options_of(settings))
     vault.listeners.append(lambda receipt: notify(GRAPH_RESOURCES))
     if settings.watch:
         vault.watch()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from vault_mcp.doors.trusted import is_trusted
 from vault_mcp.errors import BadArgument, VaultError
 from vault_mcp.storage import files
 
@@ -39,6 +40,7 @@ class Settings:
         hand_edits: what is done with such an edit: commit it in the person's name, or leave it to them.
         graph_observations: observations as records with their stamps, or as bare strings.
         rename_links: rewrite the links to a note that is renamed.
+        trusted: the user has allowed the programs that the vault's repository names (`vault-mcp trust`).
         complaints: what was not understood, a sentence each.
     """
 
@@ -51,6 +53,7 @@ class Settings:
     hand_edits: HandEdits = "commit"
     graph_observations: GraphObservations = "objects"
     rename_links: bool = True
+    trusted: bool = False
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -118,9 +121,8 @@ def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
         environ: the environment.
 
     Raises:
-        BadArgument: whoever starts the server named a folder that cannot be a vault, or set a value that is
-        not
-            understood.
+        BadArgument: whoever starts the server named a folder that cannot be a vault, or set a value that
+            is not understood.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     root = vault_folder(str(given.pop("vault", "") or environ.get("VAULT_MCP_DIR") or DEFAULT_VAULT))
@@ -129,7 +131,12 @@ def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
     values.setdefault("agent", environ.get("MEMORY_AGENT", ""))
     complaints += [f"{name} is not used here. {do}" for name, do in ELSEWHERE.items() if name in environ]
     complaints += _unknown_variables(environ)
-    return replace(Settings(vault=root, complaints=tuple(complaints)), **values)
+    trusted = False
+    try:
+        trusted = is_trusted(root, environ)
+    except VaultError as error:
+        complaints.append(f"The vault is not trusted for now. {error}")
+    return replace(Settings(vault=root, trusted=trusted, complaints=tuple(complaints)), **values)
 
 
 def vault_folder(path: str) -> str:
@@ -137,8 +144,7 @@ def vault_folder(path: str) -> str:
 
     Raises:
         BadArgument: it is the root of the disk, the home folder or a folder around that: making one of
-        these a
-            vault would put somebody's whole life under Git.
+            these a vault would put somebody's whole life under Git.
     """
     root = os.path.realpath(os.path.expanduser(path))
     home = os.path.realpath(os.path.expanduser("~"))

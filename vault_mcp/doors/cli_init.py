@@ -1,0 +1,99 @@
+"""`vault-mcp init`: a folder made a vault, and what to do next."""
+
+import json
+import os
+import sys
+
+import click
+
+from vault_mcp.adopt import Adopted, adopt
+from vault_mcp.doors.cli_vault import json_option, settings_of
+from vault_mcp.storage.paths import shown
+
+
+@click.command(epilog="Example: vault-mcp init ~/notes")
+@click.argument("folder", metavar="[DIR]", required=False)
+@json_option
+def init(folder: str | None, as_json: bool) -> None:
+    """Make a folder a vault: an empty or missing one, or the notes you have.
+
+    A folder of notes is adopted as it is. It gets a Git repository of its own if it has none, its files go
+    into a first commit marked as an import, and a few lines are added to .gitignore and .gitattributes.
+    Nothing else is touched. DIR is VAULT_MCP_DIR when it is not given, else ~/memory-vault.
+    """
+    settings = settings_of(vault=folder)
+    done = adopt(settings.vault, trusted=settings.trusted, nested=True)
+    if as_json:
+        click.echo(json.dumps(_record(settings.vault, done), ensure_ascii=False, indent=2))
+        return
+    for line in (*_did(settings.vault, done), "", *_next(settings.vault)):
+        click.echo(line)
+
+
+def client_config(root: str) -> dict[str, object]:
+    """Give the entry that a client's configuration needs to start a server on this vault."""
+    command, *arguments = own_command()
+    server = {"command": command, "args": [*arguments, "serve", "--vault", root]}
+    return {"mcpServers": {"vault": server}}
+
+
+def own_command() -> list[str]:
+    """Give the command that starts this program from anywhere."""
+    called = os.path.abspath(sys.argv[0])
+    if os.path.basename(called) == "vault-mcp" and os.access(called, os.X_OK):
+        return [called]
+    return [sys.executable, "-m", "vault_mcp"]
+
+
+def _record(root: str, done: Adopted) -> dict[str, object]:
+    return {
+        "vault": root,
+        "made_repository": done.made_repository,
+        "added": done.added,
+        "commit": done.commit,
+        "files": done.files,
+        "left_out": [shown(path) for path in done.left_out],
+        "around": done.around,
+        "client": client_config(root),
+    }
+
+
+def _did(root: str, done: Adopted) -> list[str]:
+    if done.commit is None:
+        return [f"{root} is a vault already. Nothing was changed."]
+    lines = [f"{root} is a vault now."]
+    if done.made_repository:
+        lines.append("  made a Git repository of its own")
+    for name, added in done.added.items():
+        lines.append(f"  added to {name}: {', '.join(added)}")
+    if done.files:
+        lines.append(f"  took {_counted(done.files, 'file')} into its history (commit {done.commit[:7]})")
+    for path in done.left_out:
+        lines.append(f"  left out {shown(path)}: too large, not readable, or with a name that is not UTF-8")
+    if done.around:
+        lines.append(
+            f"  It lies inside another repository, {done.around}. Keep it out of that one: "
+            f"add the line {os.path.relpath(root, done.around)}/ to its .gitignore."
+        )
+    return lines
+
+
+def _next(root: str) -> list[str]:
+    command = " ".join(own_command())
+    config = json.dumps(client_config(root), ensure_ascii=False, indent=2).splitlines()
+    return [
+        "Next",
+        "  Show it to your MCP client. Most read a file of this form:",
+        *(f"    {line}" for line in config),
+        f"  or, for Claude Code: claude mcp add vault -- {command} serve --vault {_quoted(root)}",
+        "  Open the folder in Obsidian, or in any editor, and write: your edits become commits in your name.",
+        "  Bring in a memory that you have elsewhere: vault-mcp import FILE",
+    ]
+
+
+def _quoted(path: str) -> str:
+    return f'"{path}"' if " " in path else path
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
