@@ -15,14 +15,15 @@ _ASKS_WHEN = re.compile(
     r"|\bкогда\b|什么时候|什麼時候|何时|哪一年|いつ|언제",
     re.IGNORECASE,
 )
-_DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
-_TELLS_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|since|(?:day|week|month|year)s?"
-    rf"|(?:last|this|next|past) (?:night|weekend|summer|winter|spring|fall|autumn|{_DAYS})\w*|(?:{_DAYS})day"
-    r"|january|february|march|april|june|july|august|september|october|november|december"
-    r"|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th))\b|\d[年月日]|昨天|今天|明天|昨日|今日|先週",
-    re.IGNORECASE,
-)
+_TIME_WORDS = """
+yesterday today tonight tomorrow ago recently since day week weekend month year
+monday tuesday wednesday thursday friday saturday sunday
+january february march april june july august september october november december
+gestern heute woche monat jahr ayer mañana día semana año hier aujourd'hui demain jour semaine année
+вчера сегодня завтра неделя месяц год 昨天 今天 明天 昨日 今日 明日 先週 上周 어제 오늘 내일
+"""
+_TIME_STEMS = frozenset(word for word in words(_TIME_WORDS) if len(word) > 1)
+_DATE = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)")
 MAX_LENGTH = 4000
 """Characters of a question that are read."""
 
@@ -66,6 +67,8 @@ def asks(text: str) -> bool:
     return text.rstrip(" \n\t\"'”’)*_").endswith(("?", "？", "؟", "⁇"))
 
 
-def tells_time(text: str) -> bool:
-    """Say whether a passage holds a date or an expression of time."""
-    return bool(_TELLS_TIME.search(text))
+def tells_time(found: frozenset[str]) -> bool:
+    """Say whether the analysed words of a passage hold a date or an expression of time."""
+    if not _TIME_STEMS.isdisjoint(found):
+        return True
+    return any(word[0].isdigit() and _DATE.fullmatch(word) for word in found)

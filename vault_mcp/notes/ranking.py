@@ -28,7 +28,7 @@ conversations score as those fitted on: the numbers stand in docs and are measur
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
     id: int
     note: int
     group: Hashable
-    words: Collection[str]
+    words: frozenset[str]
     text: str
     before: int | None = None
     after: int | None = None
@@ -90,7 +90,7 @@ class Weights:
 
 
 WEIGHTS = Weights()
-BY_WORDS, BY_MEANING = 120, 60
+BY_WORDS, BY_MEANING = 100, 50
 """Passages to take as candidates, the best by BM25 and the nearest; more change nothing that was measured."""
 BESIDE = 2
 """Passages either side of each candidate, in its session, that belong to the candidates too."""
@@ -143,8 +143,6 @@ def rank(
     """
     scene = _Scene(question, candidates, rarities, (least, greatest), weights)
     scores = [sum(scene.shares(at)) for at in range(len(candidates))]
-    if question.asks_when:
-        scene.add_time_told(scores, limit)
     order = sorted(
         range(len(candidates)), key=lambda at: (-scores[at], _age(candidates[at]), -candidates[at].id)
     )
@@ -198,7 +196,7 @@ class _Scene:
             self._group_near[group] = max(self._group_near.get(group, 0.0), near)
         self._named: dict[tuple[str, ...], bool] = {}
 
-    def _bits(self, words: Collection[str]) -> int:
+    def _bits(self, words: frozenset[str]) -> int:
         bits = 0
         for at, term in enumerate(self.question.terms):
             if term in words:
@@ -213,7 +211,7 @@ class _Scene:
         return known
 
     def shares(self, at: int) -> tuple[float, ...]:
-        """What each part adds to a candidate's score, in the order of `_NAMES`; `time_told` comes later."""
+        """What each part adds to a candidate's score, in the order of `_NAMES`."""
         weights, candidate, group = self._weights, self.candidates[at], self.candidates[at].group
         nearby_words, nearby_meaning, reply = self._context(at)
         size = min(len(candidate.words), FULL_LENGTH)
@@ -227,6 +225,7 @@ class _Scene:
             weights.reply * reply,
             weights.date * self._closeness(candidate) if self.question.dates else 0.0,
             weights.person if candidate.people and self._is_named(candidate.people) else 0.0,
+            weights.time_told if self.question.asks_when and tells_time(candidate.words) else 0.0,
             weights.length * _LENGTHS[size],
             weights.asking if self._asks[at] else 0.0,
             weights.superseded if candidate.superseded else 0.0,
@@ -264,34 +263,18 @@ class _Scene:
             known = self._named[people] = any(self.question.names(person) for person in people)
         return known
 
-    def add_time_told(self, scores: list[float], limit: int) -> None:
-        """Add the share of a told time, where it can still change which notes come first.
-
-        Looking for a time costs more than all the rest, and cannot lift a passage by more than its weight.
-        """
-        gain = self._weights.time_told
-        reach = _PASSAGES_OF_A_NOTE * limit
-        floor = sorted(scores, reverse=True)[reach - 1] - gain if len(scores) > reach else -math.inf
-        for at, candidate in enumerate(self.candidates):
-            if scores[at] >= floor and tells_time(candidate.text):
-                scores[at] += gain
-
     def explained(self, at: int, score: float) -> Ranked:
         """Return a candidate with the shares of its score and the terms it holds."""
         shares = dict(zip(_NAMES, self.shares(at), strict=True))
-        shares["time_told"] = score - sum(shares.values())
         told = {name: round(share, 4) for name, share in shares.items() if abs(share) > 1e-6}
         held = self._held[at]
         matched = tuple(term for place, term in enumerate(self.question.terms) if held >> place & 1)
         return Ranked(self.candidates[at], score, told, matched)
 
 
-_PASSAGES_OF_A_NOTE = 5
-"""Passages that one note may hold among the best before another note could miss its told time."""
-
 _NAMES = (
     "words", "nearby_words", "group_words", "meaning", "group_meaning", "nearby_meaning", "reply", "date",
-    "person", "length", "asking", "superseded", "importance",
+    "person", "time_told", "length", "asking", "superseded", "importance",
 )  # fmt: skip
 
 _LENGTHS = [math.log1p(size) / math.log1p(FULL_LENGTH) for size in range(FULL_LENGTH + 1)]
