@@ -40,7 +40,7 @@ def test_each_commit_tells_who_what_when_and_which_blobs(vault: Vault) -> None:
     assert (last.parent, last.author, last.email) == (first, "claude", "claude@agent.invalid")
     assert (last.tool, last.session, last.subject) == ("add_observations", "s 1", "add: a")
     assert (last.at, last.committed_at) == (1_700_000_000, 1_700_000_000)
-    assert dict((path, (old, new)) for path, old, new in last.changes) == {
+    assert {path: (old, new) for path, old, new in last.changes} == {
         "a.md": (blob_id(b"a\n"), blob_id(b"A\n")),
         "b.md": (blob_id(b"b\n"), None),
         "日本.md": (None, blob_id(b"n\n")),
