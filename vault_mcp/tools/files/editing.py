@@ -52,6 +52,8 @@ def memory_str_replace(vault: Vault, caller: Caller, path: str, old_str: str, ne
         place, text = _text(change, path)
         edited = lines.replace(text, _only_place(text, old_str, place.said), new_str)
         change.write(place.path, edited.text)
+    if change.receipt.commit is None:
+        return f"The file {place.said} reads so already. {committed(change.receipt)}"
     shown = _snippet(edited)
     told = "Here is the snippet showing the change (with line numbers):"
     return f"The memory file has been edited. {told}\n{shown}\n{committed(change.receipt)}"
@@ -70,6 +72,8 @@ def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, ins
             )
         edited = lines.insert(text, insert_line, insert_text)
         change.write(place.path, edited.text)
+    if change.receipt.commit is None:
+        return f"The file {place.said} reads so already. {committed(change.receipt)}"
     return f"The file {place.said} has been edited.\n{_snippet(edited)}\n{committed(change.receipt)}"
 
 
