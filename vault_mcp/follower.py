@@ -51,7 +51,8 @@ class Follower:
         """Let the background work end."""
         self._stopping.set()
         self._awake.set()
-        self._thread.join(timeout=5)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=5)
 
     def wait_until_readable(self, longest: float) -> None:
         """Wait for the first index, and a moment for the opening comparison.
@@ -118,7 +119,7 @@ class Follower:
         self._compare_all()
         while not self._stopping.is_set():
             try:
-                self._replay()
+                self.replay()
                 self._vault.index.upkeep()
             except VaultError as error:
                 self._vault.trouble(str(error))
@@ -156,7 +157,7 @@ class Follower:
         except VaultError as error:
             self._vault.trouble(str(error))
 
-    def _replay(self) -> None:
+    def replay(self) -> None:
         """Read the part of history that the index does not know yet, a batch at a time."""
         vault, repository = self._vault, self._vault.repository
         while not self._stopping.is_set():

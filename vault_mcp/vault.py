@@ -19,7 +19,7 @@ from vault_mcp.storage.git.history import count_commits
 from vault_mcp.storage.git.message import Ident, Message
 from vault_mcp.storage.git.repository import Repository
 from vault_mcp.storage.git.writer import Committed, Write, Writer
-from vault_mcp.storage.index import Index, IndexDamaged, Reader
+from vault_mcp.storage.index import FILE_NAME, Index, IndexDamaged, Reader
 from vault_mcp.storage.watcher import Watcher
 
 log = logging.getLogger(__name__)
@@ -69,11 +69,13 @@ class Vault:
         self._watcher: Watcher | None = None
 
     @classmethod
-    def open(cls, root: str, options: Options | None = None, *, anew: bool = False) -> Vault:
+    def open(
+        cls, root: str, options: Options | None = None, *, anew: bool = False, follow: bool = True
+    ) -> Vault:
         """Open the vault at `root`; it must be a Git repository of its own (see `adopt`).
 
-        The comparison of the files with the index begins in the background at once. With `anew` the index is
-        thrown away first.
+        The comparison of the files with the index begins in the background at once, unless `follow` says that
+        all is to stay as it is. With `anew` the index is thrown away first.
 
         Raises:
             RepositoryRefused: no repository, a bare one, one inside another, or no git program.
@@ -81,11 +83,12 @@ class Vault:
         options = options or Options()
         root = os.path.realpath(root)
         repository = Repository.open(root, trusted=options.trusted)
-        index = Index.open(os.path.join(repository.state_dir, "index.sqlite"))
+        index = Index.open(os.path.join(repository.state_dir, FILE_NAME))
         if anew:
             index.mend(anew=True)
         vault = cls(root, repository, index, options)
-        vault._follower.start()
+        if follow:
+            vault._follower.start()
         return vault
 
     def wait_until_compared(self, longest: float) -> bool:
@@ -241,6 +244,17 @@ class Vault:
             return
         self._signature = self.repository.head_signature()
 
+    def reindex(self) -> None:
+        """Make the index anew, here and now: all that the notes say and what history knows of them.
+
+        Raises:
+            RepositoryRefused: the repository is in a state that must not be written.
+        """
+        with self.repository.writing(self.options.lock_wait) as writer:
+            self.index.mend(anew=True)
+            self.catch_up(writer)
+        self._follower.replay()
+
     def commits_behind(self) -> int:
         """Count the commits that the index has still to read."""
         head, known = self.repository.head(), self.index.history_head
@@ -269,6 +283,13 @@ class Vault:
             return {}
 
     # -- hand edits
+
+    def let_rest(self, paths: Iterable[str]) -> bool:
+        """Have the watcher tell of these files once they rest; False when nothing watches."""
+        if self._watcher is None:
+            return False
+        self._watcher.look_again(paths)
+        return True
 
     def noticed(self, paths: frozenset[str] | None) -> None:
         """Take in files that somebody else changed; None means that any may have changed."""
