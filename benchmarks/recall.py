@@ -33,7 +33,7 @@ import numpy as np
 from vault_mcp.notes.analyse import STOP_WORDS, words
 from vault_mcp.notes.passages import cut
 from vault_mcp.notes.question import read_question
-from vault_mcp.notes.ranking import BY_MEANING, BY_WORDS, Candidate, Weights, rank, rarity
+from vault_mcp.notes.ranking import BY_MEANING, BY_WORDS, Candidate, Weights, rank, rarity, worth_asking
 from vault_mcp.storage.vectors import Nearness, SentenceEncoder, Vectors, embed, passage_key
 
 Search = Callable[[str, int], Sequence[str]]
@@ -215,13 +215,15 @@ def _nearness(corpus: Corpus, encoder: Encoder, question: str) -> Nearness:
 def ours(corpus: Corpus, encoder: Encoder, *, vectors: bool, weights: Weights) -> Search:
     def search(question: str, limit: int) -> list[str]:
         asked = read_question(question)
-        found = scores(corpus.db, "passage", asked.terms, BY_WORDS)
+        total = len(corpus.passages)
+        holding = {term: _holding(corpus.db, term) for term in asked.terms}
+        found = scores(corpus.db, "passage", worth_asking(holding, total), BY_WORDS)
         near = _nearness(corpus, encoder, question) if vectors else None
         wanted = set(found) | set(near.top(BY_MEANING) if near else ())
         for _ in range(2):
             for passage in [corpus.passages[number] for number in wanted]:
                 wanted |= {beside for beside in (passage.before, passage.after) if beside is not None}
-        rarities = {term: rarity(len(corpus.passages), _holding(corpus.db, term)) for term in asked.terms}
+        rarities = {term: rarity(total, count) for term, count in holding.items()}
         candidates = [_candidate(corpus, number, found, near) for number in sorted(wanted)]
         ranked = rank(
             asked, candidates, rarities, limit=limit, weights=weights,
@@ -242,7 +244,7 @@ def _candidate(corpus: Corpus, number: int, found: dict[int, float], near: Nearn
     return Candidate(
         id=p.id, note=p.note, group=p.session or p.note, words=p.words, text=p.text,
         before=p.before, after=p.after, bm25=found.get(p.id, 0.0), cosine=near.of(p.id) if near else None,
-        people=(p.speaker,) if p.speaker else (), created=p.created,
+        people=(p.speaker,) if p.speaker else (), created=p.created, passages=corpus.parts[p.note],
     )  # fmt: skip
 
 

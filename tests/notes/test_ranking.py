@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vault_mcp.notes.analyse import words
 from vault_mcp.notes.question import read_question
-from vault_mcp.notes.ranking import Candidate, Ranked, rank, rarity
+from vault_mcp.notes.ranking import SMALL_VAULT, Candidate, Ranked, rank, rarity, worth_asking
 
 
 def passage(number: int, text: str, **more: Any) -> Candidate:
@@ -108,6 +108,25 @@ def test_a_note_comes_once_with_its_best_passage() -> None:
     found = ranked("How deep is the lake?", parts)
     assert [one.candidate.id for one in found] == [2]
     assert set(found[0].matched) == {"lake", "deep"}
+
+
+def test_a_long_note_does_not_win_by_holding_every_word_somewhere() -> None:
+    long = [
+        passage(100 + at, text, note=1, group="long", passages=60)
+        for at, text in enumerate(
+            ["The budget of spring", "A trip to Leeds", "We decided on paint"] + ["Filler"] * 57
+        )
+    ]
+    short = passage(1, "We decided on the budget for the trip to Leeds", note=2, group="short")
+    assert order(ranked("What was decided on the budget for the trip to Leeds?", [*long, short]))[0] == 2
+
+
+def test_a_word_that_is_everywhere_is_no_way_to_find_candidates_in_a_large_vault() -> None:
+    large = 10 * SMALL_VAULT
+    assert worth_asking({"anna": large // 2, "peanut": 3}, large) == ["peanut"]
+    assert worth_asking({"anna": large // 2}, large) == ["anna"]
+    assert worth_asking({"anna": 50, "peanut": 3}, 100) == ["anna", "peanut"]
+    assert worth_asking({}, large) == []
 
 
 def test_shares_add_up_to_the_score() -> None:

@@ -14,6 +14,7 @@ The score of a passage p is a sum of shares between 0 and 1, each weighed by one
              + 0.6 [a time is asked for, and it tells one]
              + 1.3 min(1, ln(1 + words) / ln 41)           a longer passage says more
              - 0.6 [p ends in a question]                  a question is seldom an answer
+             - 0.3 ln(passages of its note)                a long note holds any word somewhere
 
 `cover(X)` is the rarity of the question's terms that occur anywhere in X over the rarity of all its terms:
 ``rarity(t) = ln(1 + (N - n + 0.5) / (n + 0.5))``, as in BM25. Terms unknown to the vault count as the rarest,
@@ -51,6 +52,7 @@ class Candidate(NamedTuple):
         people: Who wrote it or whom it is about: the speaker of a memory, the entity of an observation.
         created: The day it was written.
         importance: 1 to 10, a memory's own; only ever parts what is equal otherwise.
+        passages: How many passages its note has: a long note holds any word somewhere.
         superseded: It is told as no longer true, or put away.
     """
 
@@ -66,6 +68,7 @@ class Candidate(NamedTuple):
     people: tuple[str, ...] = ()
     created: date | None = None
     importance: int = 5
+    passages: int = 1
     superseded: bool = False
 
 
@@ -85,6 +88,7 @@ class Weights:
     time_told: float = 0.6
     length: float = 1.3
     asking: float = -0.6
+    many_passages: float = -0.3
     superseded: float = -1.0
     importance: float = 0.005
 
@@ -94,6 +98,8 @@ BY_WORDS, BY_MEANING = 100, 50
 """Passages to take as candidates, the best by BM25 and the nearest; more change nothing that was measured."""
 BESIDE = 2
 """Passages either side of each candidate, in its session, that belong to the candidates too."""
+SMALL_VAULT = 2000
+"""Passages up to which every term of a question is looked up."""
 FULL_LENGTH = 40
 """Words from which a passage is no longer short."""
 
@@ -118,6 +124,16 @@ class Ranked:
 def rarity(total: int, holding: int) -> float:
     """Return the inverse document frequency of a term that `holding` of `total` passages hold."""
     return math.log(1 + (max(total, holding) - holding + 0.5) / (holding + 0.5))
+
+
+def worth_asking(holding: Mapping[str, int], total: int) -> list[str]:
+    """Return the terms to find candidates by: in a large vault not those that over an eighth of it holds.
+
+    Such a term, mostly a name that is everywhere, costs most to look up and hardly moves the order; it still
+    counts in `rank`. When every term is that common, all are asked for.
+    """
+    telling = [term for term, count in holding.items() if 8 * count <= total]
+    return list(holding) if total <= SMALL_VAULT or not telling else telling
 
 
 def rank(
@@ -228,6 +244,7 @@ class _Scene:
             weights.time_told if self.question.asks_when and tells_time(candidate.words) else 0.0,
             weights.length * _LENGTHS[size],
             weights.asking if self._asks[at] else 0.0,
+            weights.many_passages * math.log(candidate.passages),
             weights.superseded if candidate.superseded else 0.0,
             weights.importance * (candidate.importance - 5),
         )
@@ -274,7 +291,7 @@ class _Scene:
 
 _NAMES = (
     "words", "nearby_words", "group_words", "meaning", "group_meaning", "nearby_meaning", "reply", "date",
-    "person", "time_told", "length", "asking", "superseded", "importance",
+    "person", "time_told", "length", "asking", "many_passages", "superseded", "importance",
 )  # fmt: skip
 
 _LENGTHS = [math.log1p(size) / math.log1p(FULL_LENGTH) for size in range(FULL_LENGTH + 1)]
