@@ -47,18 +47,20 @@ class GitLock:
         while True:
             try:
                 os.link(self._private, self._lock)
-            except FileExistsError:
-                now = time.monotonic()
-                deadline = deadline or now + PATIENCE
-                if now > deadline:
-                    raise self._busy() from None
-                time.sleep(pause * random.uniform(0.5, 1.5))
-                pause = min(pause * 1.6, 0.1)
-            except FileNotFoundError:
-                os.makedirs(os.path.dirname(self._lock), exist_ok=True)
-            else:
                 self._held = True
                 return
+            except (FileExistsError, FileNotFoundError) as error:
+                now = time.monotonic()
+                deadline = deadline or now + PATIENCE
+                if isinstance(error, FileNotFoundError):
+                    if now > deadline:
+                        raise
+                    os.makedirs(os.path.dirname(self._lock), exist_ok=True)
+                    continue
+                if now > deadline:
+                    raise self._busy() from None
+            time.sleep(pause * random.uniform(0.5, 1.5))
+            pause = min(pause * 1.6, 0.1)
 
     def _busy(self) -> VaultBusy:
         age = ""

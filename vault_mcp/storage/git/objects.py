@@ -21,6 +21,8 @@ _SMALL = 16 * 1024
 _SMALL_WINDOW, _SMALL_MEMORY = 13, 4
 _STORED_BLOCK = struct.Struct("<BHH")
 
+_ATTEMPTS = 20
+
 _numbers = itertools.count()
 
 
@@ -81,11 +83,7 @@ class LooseObjects:
         folder = path[:-39]
         # Git's own name for such files, so that its `prune` clears what a killed process leaves.
         partial = f"{folder}/tmp_obj_{os.getpid()}_{next(_numbers)}"
-        try:
-            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
-        except FileNotFoundError:
-            os.makedirs(folder, exist_ok=True)
-            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+        fd = self._create(partial, folder)
         try:
             try:
                 write_all(fd, packed)
@@ -95,6 +93,15 @@ class LooseObjects:
         except BaseException:
             os.unlink(partial)
             raise
+
+    def _create(self, path: str, folder: str) -> int:
+        for _ in range(_ATTEMPTS):
+            try:
+                return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+            except FileNotFoundError:
+                # Not there yet; or a `gc` beside us has just removed it, empty as it was, once more.
+                os.makedirs(folder, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
         """Give kind and body of the object with this name (40 hex digits); None if it is not a loose file."""

@@ -1,0 +1,66 @@
+import os
+from pathlib import Path
+
+from tests.storage.git.vaults import Vault
+from vault_mcp.storage.git.upkeep import EVERY, Upkeep
+
+
+def graphs(vault: Vault) -> list[Path]:
+    return list((vault.root / ".git/objects/info/commit-graphs").glob("*.graph"))
+
+
+def test_a_round_writes_the_commit_graph_and_no_configuration(vault: Vault) -> None:
+    config = (vault.root / ".git/config").read_bytes()
+    vault.commit({"a.md": "A\n"})
+    assert graphs(vault) == []
+
+    vault.repository.upkeep()
+
+    assert vault.repository.wait_for_upkeep(20)
+    assert len(graphs(vault)) == 1
+    assert (vault.root / ".git/config").read_bytes() == config
+    assert vault.git("commit-graph", "verify") == ""
+    vault.assert_sound()
+
+
+def test_many_commits_begin_a_round_by_themselves_and_few_do_not(vault: Vault) -> None:
+    upkeep = Upkeep(vault.repository.program)
+    upkeep.count(EVERY - 1)
+    assert upkeep.wait(5)
+    assert graphs(vault) == []
+
+    upkeep.count(1)
+
+    assert upkeep.wait(20)
+    assert len(graphs(vault)) == 1
+    upkeep.close()
+
+
+def test_enough_loose_objects_are_packed(vault: Vault) -> None:
+    vault.git("config", "gc.auto", "10")
+    vault.git("config", "gc.autoDetach", "false")
+    with vault.repository.writing() as writer:
+        for number in range(600):
+            vault.commit({"a.md": f"{number}\n"}, writer=writer)
+
+    assert vault.repository.wait_for_upkeep(60)
+    vault.repository.upkeep()
+    assert vault.repository.wait_for_upkeep(60)
+
+    assert list((vault.root / ".git/objects/pack").glob("*.pack"))
+    vault.commit({"a.md": "last\n"})
+    vault.assert_sound()
+
+
+def test_closing_ends_a_round_that_is_under_way(vault: Vault) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        upkeep = Upkeep(vault.repository.program)
+        upkeep.begin()
+        upkeep.close()
+        assert upkeep.wait(0)
+        upkeep.begin()
+        assert upkeep.wait(0)
+
+    assert len(os.listdir("/proc/self/fd")) <= before
+    vault.assert_sound()
