@@ -306,6 +306,10 @@ def test_a_folder_that_cannot_be_listed_is_an_error_and_not_empty(closed: Path) 
         files.read(str(closed), "shut.md")
 
 
+def test_a_folder_that_cannot_be_listed_is_one_to_watch_all_the_same(closed: Path) -> None:
+    assert sorted(files.folders(str(closed))) == ["", "closed", "open"]
+
+
 def test_a_vault_that_is_gone_is_an_error_and_not_empty(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
     for ask in (

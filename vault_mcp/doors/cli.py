@@ -18,6 +18,7 @@ from vault_mcp.errors import VaultError
 COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
     "init": "cli_init",
+    "doctor": "cli_doctor",
     "reindex": "cli_reindex",
     "trust": "cli_trust",
 }

@@ -63,14 +63,16 @@ def progress(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextlib.contextmanager
-def opened(settings: Settings, *, make: bool = False, anew: bool = False, **changed: Any) -> Iterator[Vault]:
+def opened(
+    settings: Settings, *, make: bool = False, anew: bool = False, follow: bool = True
+) -> Iterator[Vault]:
     """Open the vault for one command.
 
     Args:
         settings: as gathered.
         make: make it first where there is none.
         anew: throw its index away first.
-        **changed: options that this command sets itself.
+        follow: take in what was edited by hand, as a server does at its start.
 
     Raises:
         RepositoryRefused: there is no vault, or one that cannot be opened.
@@ -79,8 +81,8 @@ def opened(settings: Settings, *, make: bool = False, anew: bool = False, **chan
     if make and not is_vault(settings.vault):
         adopt(settings.vault, trusted=settings.trusted)
         print(f"vault-mcp: made a new vault in {settings.vault}", file=sys.stderr)
-    options = replace(options_of(settings), index_wait=INDEX_WAIT, **changed)
-    vault = Vault.open(settings.vault, options, anew=anew)
+    options = replace(options_of(settings), index_wait=INDEX_WAIT)
+    vault = Vault.open(settings.vault, options, anew=anew, follow=follow)
     try:
         yield vault
     finally:

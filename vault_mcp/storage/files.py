@@ -206,7 +206,10 @@ def folders(root: str, under: str = "") -> Iterator[str]:
     waiting = [under]
     while waiting:
         folder = waiting.pop()
-        if folder and _is_repository(root, folder):
+        nested = False
+        with suppress(StorageFailed):
+            nested = bool(folder) and _is_repository(root, folder)
+        if nested:
             continue
         yield folder
         with suppress(StorageFailed):

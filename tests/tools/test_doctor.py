@@ -1,0 +1,393 @@
+"""What is wrong with a vault: each fault on a real vault is found and named, and a sound one has none."""
+
+import os
+import shutil
+import sqlite3
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
+from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
+from tests.waiting import wait_until
+from vault_mcp.tools.doctor import Finding, examine, mend
+from vault_mcp.tools.graph import entities
+from vault_mcp.vault import Options, Vault
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_vault"
+ENTITY = "---\nentity: person\n---\n\n## Observations\n\n- x\n"
+
+
+def vault_of(root: Path, files: dict[str, str] | None = None) -> Path:
+    """Make a vault with an index that is in step."""
+    make_vault(root, files)
+    in_step(root)
+    return root
+
+
+def in_step(root: Path) -> None:
+    with opened(root) as vault:
+        assert vault.wait_until_compared(30)
+        wait_until(lambda: vault.commits_behind() == 0, 30)
+
+
+def looked_at(root: Path, options: Options | None = None) -> list[Finding]:
+    """Examine a vault that nothing else is at work on."""
+    vault = Vault.open(str(root), options, follow=False)
+    try:
+        return examine(vault)
+    finally:
+        vault.close()
+
+
+def faults(root: Path, options: Options | None = None) -> list[Finding]:
+    return [finding for finding in looked_at(root, options) if finding.level != "fine"]
+
+
+def only(root: Path, options: Options | None = None) -> Finding:
+    (finding,) = faults(root, options)
+    return finding
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+def test_a_sound_vault_has_no_fault_and_says_which_commit_path_is_in_use(root: Path) -> None:
+    shutil.copytree(SAMPLE, root)
+    make_vault(root)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all", "--allow-empty")
+    in_step(root)
+    found = looked_at(root)
+    assert [finding for finding in found if finding.level != "fine"] == []
+    assert [finding.text for finding in found] == [
+        "Commits are made directly, without running Git.",
+        "Hand edits are noticed at once.",
+        f"The index is in step with the files ({indexed(root)}).",
+    ]
+
+
+def indexed(root: Path) -> int:
+    with opened(root) as vault, vault.reading() as reader:
+        return reader.totals().files
+
+
+def test_looking_changes_nothing(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    write_files(root, {"a.md": "2\n", "b.md": "new\n"})
+    before = git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")
+    looked_at(root)
+    looked_at(root)
+    assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
+    with opened(root) as vault:
+        assert vault.wait_until_compared(30)
+    assert commits(root)[0] == "hand-edit: a.md and 1 more"
+
+
+# -- one note at a time
+
+NOTES = {
+    "---\nentity: person\ntags: [a]\ntags: [b]\n---\n": ("duplicate key tags", "Keep one of the lines."),
+    "---\n<<<<<<< HEAD\nentity: a\n=======\nentity: b\n>>>>>>> x\n---\n": ("conflict markers", "Choose what"),
+    "---\nentity: person\nno end\n": ("front matter is not closed", "Close it"),
+    "---\nentity: a\nmemory: b\n---\n": ("more than one of entity, memory", "Keep the property"),
+    "---\nentity: a\n---\n\n- x\n\n```\nopen\n": ("code fence in line 7 is never closed", "Close it"),
+}
+
+
+@pytest.mark.parametrize("text", NOTES, ids=[problem for problem, _ in NOTES.values()])
+def test_a_note_that_cannot_be_read_in_full_is_named_with_the_reason(root: Path, text: str) -> None:
+    problem, repair = NOTES[text]
+    vault_of(root, {"a folder/odd.md": text, "good.md": ENTITY})
+    finding = only(root)
+    assert (finding.check, finding.level, finding.path) == ("note", "problem", "a folder/odd.md")
+    assert finding.text == f"It cannot be read in full: {problem}."
+    assert finding.do.startswith(repair)
+
+
+def test_a_note_that_is_not_utf8_is_named(root: Path) -> None:
+    make_vault(root)
+    (root / "latin.md").write_bytes(b"caf\xe9\n")
+    in_step(root)
+    finding = only(root)
+    assert (finding.path, finding.do) == ("latin.md", "Convert it to UTF-8.")
+
+
+def test_files_too_large_are_named_and_so_is_what_cannot_be_read() -> None:
+    with folder_of_an_ordinary_user() as place:
+        root = make_vault(
+            place / "vault", {"large.md": "x", "huge.md": "y", "shut.md": "z", "closed/a.md": "1"}
+        )
+        for name, size in (("large.md", 9), ("huge.md", 65)):
+            with (root / name).open("ab") as file:
+                file.truncate(size * 1024 * 1024)
+        with being_ordinary(place):
+            (root / "shut.md").chmod(0)
+            (root / "closed").chmod(0)
+            found = {
+                finding.path: finding.text for finding in faults(root) if finding.check in ("file", "note")
+            }
+            (root / "closed").chmod(0o755)
+    assert found == {
+        "large.md": "It is larger than 8,388,608 bytes, so it is kept but not read as a note.",
+        "huge.md": "huge.md is larger than 67,108,864 bytes, too large to be read as a note. Split it.",
+        "shut.md": "The disk does not let the vault read shut.md (Permission denied). Check its permissions.",
+        "closed": "The folder cannot be listed. Check its permissions.",
+    }
+
+
+# -- names
+
+
+def test_entities_keys_and_memories_that_are_called_alike_are_twins(root: Path) -> None:
+    vault_of(
+        root,
+        {
+            "a/Ada.md": ENTITY,
+            "b/Ada.md": ENTITY,
+            "c/x.md": "---\nentity: person\nname: Ada\n---\n",
+            "k/1.md": "---\nkey: theme\n---\n\ndark\n",
+            "k/2.md": "---\nkey: theme\n---\n\nlight\n",
+            "m/1.md": "---\nmemory: episodic\nid: 7\n---\n\none\n",
+            "m/2.md": "---\nmemory: episodic\nid: 7\n---\n\ntwo\n",
+            "archive/Ada.md": ENTITY,
+        },
+    )
+    found = faults(root)
+    assert {finding.check for finding in found} == {"twins"}
+    assert [finding.text for finding in found] == [
+        "The entity 'Ada' has 3 notes, a/Ada.md, b/Ada.md, c/x.md: tools mean the first.",
+        "The key 'theme' has 2 notes, k/1.md, k/2.md: tools mean the first.",
+        "The memory '7' has 2 notes, m/1.md, m/2.md: tools mean the first.",
+    ]
+
+
+def test_paths_that_another_system_takes_for_one_clash(root: Path) -> None:
+    composed, decomposed = "Café.md", unicodedata.normalize("NFD", "Café.md")
+    vault_of(
+        root, {"Plan.md": "1", "plan.md": "2", composed: "3", decomposed: "4", "A/x.md": "5", "a/y.md": "6"}
+    )
+    found = faults(root)
+    assert {finding.check for finding in found} == {"name"}
+    assert sorted(finding.text for finding in found) == sorted(
+        [
+            "A, a differ only in case or Unicode form: one folder on macOS and Windows.",
+            f"{decomposed}, {composed} differ only in case or Unicode form: one file on macOS and Windows.",
+            "Plan.md, plan.md differ only in case or Unicode form: one file on macOS and Windows.",
+        ]
+    )
+
+
+def test_a_name_that_is_not_utf8_is_shown_printable(root: Path) -> None:
+    vault_of(root)
+    with open(os.path.join(os.fsencode(root), b"caf\xe9.md"), "wb") as file:
+        file.write(b"x")
+    finding = only(root)
+    assert (finding.check, finding.path) == ("name", "caf\\xe9.md")
+
+
+def test_copies_that_sync_programs_left_are_named(root: Path) -> None:
+    copy = "Plan.sync-conflict-20260101-120000-ABCDEFG.md"
+    vault_of(root, {"Plan.md": "1\n", copy: "2\n"})
+    finding = only(root)
+    assert (finding.check, finding.level, finding.path) == ("conflict copy", "problem", copy)
+    assert "beside Plan.md" in finding.text
+
+
+# -- relations
+
+
+def test_a_relation_that_leads_nowhere_is_worth_knowing(root: Path) -> None:
+    vault_of(
+        root,
+        {
+            "a/Ada.md": ENTITY
+            + "\n## Relations\n\n- knows [[Bob]]\n- knows [[Ghost]]\n- knows [[b/Ghost|G]]\n",
+            "Bob.md": "plain\n",
+            "archive/Old.md": ENTITY + "\n## Relations\n\n- knows [[Ghost]]\n",
+        },
+    )
+    found = faults(root)
+    assert [(finding.check, finding.level, finding.path) for finding in found] == [
+        ("relation", "note", "a/Ada.md"),
+        ("relation", "note", "a/Ada.md"),
+    ]
+    assert [finding.text for finding in found] == [
+        "'knows [[Ghost]]' leads to no note.",
+        "'knows [[b/Ghost]]' leads to no note.",
+    ]
+
+
+# -- what is not in history
+
+
+def test_an_edit_that_nobody_has_committed_is_told_and_committed_when_wanted(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    write_files(root, {"a.md": "2\n"})
+    found = faults(root)
+    assert [(finding.check, finding.path, finding.fix) for finding in found] == [
+        ("index", "", ""),
+        ("history", "a.md", "commit"),
+    ]
+    assert "behind" in found[0].text
+    mended(root, found)
+    assert (commits(root)[0], authors(root)[0]) == ("hand-edit: a.md", PERSON)
+    assert faults(root) == []
+
+
+def mended(root: Path, found: list[Finding]) -> list[str]:
+    vault = Vault.open(str(root), follow=False)
+    try:
+        return mend(vault, found)
+    finally:
+        vault.close()
+
+
+def test_an_edit_that_the_index_knows_already_is_committed_too(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    write_files(root, {"a.md": "2\n"})
+    with opened(root, Options(hand_edits="leave")) as vault:
+        assert vault.wait_until_compared(30)
+    assert only(root, Options(hand_edits="leave")).text == "It is not committed: hand edits are left to you."
+    mended(root, [only(root)])
+    assert commits(root)[0] == "hand-edit: a.md"
+    assert clean(root)
+
+
+def test_what_a_person_has_staged_is_theirs_to_commit(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    write_files(root, {"a.md": "2\n"})
+    git(root, "add", "a.md")
+    in_step(root)
+    finding = only(root)
+    assert (finding.path, finding.fix) == ("a.md", "")
+    assert "You have staged it" in finding.text
+
+
+def test_ignored_and_hidden_files_are_no_news(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    write_files(root, {".obsidian/app.json": "{}", ".trash/x.md": "x\n", "debug.log": "x"})
+    (root / ".git/info/exclude").write_text("*.log\n")
+    assert faults(root) == []
+
+
+def test_a_note_that_is_only_in_the_cloud_is_no_deletion(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    (root / "a.md").rename(root / ".a.md.icloud")
+    found = {finding.check: finding for finding in faults(root)}
+    assert found["evicted"].path == "a.md"
+    assert "history" not in found
+
+
+# -- the index
+
+
+def index_file(root: Path) -> Path:
+    (found,) = (root / ".git/vault-mcp").glob("index*.sqlite")
+    return found
+
+
+def changed_in_index(root: Path, sql: str) -> None:
+    db = sqlite3.connect(index_file(root))
+    with db:
+        assert db.execute(sql).rowcount > 0
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE files SET blob = replace(blob, substr(blob, 1, 4), 'dead')", "other words than Ada.md"),
+        ("UPDATE state SET observations = 5", "counts 1 entities, 5 observations"),
+        ("DELETE FROM files WHERE path = 'Ada.md'", "Changed since: Ada.md"),
+    ],
+)
+def test_an_index_that_says_something_else_is_found_out(root: Path, sql: str, said: str) -> None:
+    vault_of(root, {"Ada.md": ENTITY})
+    changed_in_index(root, sql)
+    finding = next(finding for finding in faults(root) if finding.check == "index")
+    assert said in finding.text
+    if finding.level == "problem":
+        assert mended(root, [finding]) == ["Made the index anew."]
+        assert faults(root) == []
+
+
+def test_a_damaged_index_is_found_and_made_anew(root: Path) -> None:
+    vault_of(root, {f"{i}.md": ENTITY for i in range(300)})
+    file = index_file(root)
+    db = sqlite3.connect(file)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    content = bytearray(file.read_bytes())
+    content[20_000:60_000] = os.urandom(40_000)
+    file.write_bytes(content)
+    finding = next(finding for finding in faults(root) if finding.check == "index")
+    assert (finding.level, finding.fix) == ("problem", "index")
+    assert "damaged" in finding.text
+    mended(root, [finding])
+    assert faults(root) == [] or [f.check for f in faults(root)] == ["twins"]
+
+
+def test_a_vault_without_an_index_is_told_as_it_is(root: Path) -> None:
+    make_vault(root, {"Ada.md": ENTITY})
+    finding = only(root)
+    assert (finding.check, finding.level) == ("index", "note")
+    assert "no index yet" in finding.text
+
+
+# -- the repository
+
+STATES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "detached": (lambda root: git(root, "checkout", "-q", "--detach"), "HEAD"),
+    "lock": (lambda root: old_lock(root), "index.lock"),
+    "signing": (lambda root: git(root, "config", "commit.gpgsign", "true"), "commit.gpgsign"),
+    "sha": (
+        lambda root: git(root, "config", "core.splitIndex", "true"),
+        "Commits are made through Git itself",
+    ),
+}
+
+
+def old_lock(root: Path) -> None:
+    lock = root / ".git/index.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_stands_in_the_way_of_commits_is_told(root: Path, state: str) -> None:
+    enter, said = STATES[state]
+    vault_of(root, {"a.md": "1\n"})
+    enter(root)
+    assert [finding for finding in faults(root) if said in finding.text] != []
+
+
+def test_lines_that_are_missing_are_told_and_added_when_wanted(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    git(root, "rm", "-q", ".gitattributes")
+    git(root, "commit", "-q", "-m", "away with it")
+    in_step(root)
+    finding = only(root)
+    assert (finding.path, finding.text) == (
+        ".gitattributes",
+        ".gitattributes lacks * -text, *.md merge=vault.",
+    )
+    assert mended(root, [finding]) == ["Added to .gitattributes: * -text, *.md merge=vault."]
+    in_step(root)
+    assert faults(root) == []
+
+
+def test_troubles_of_a_vault_that_is_open_are_told(root: Path) -> None:
+    make_vault(root, {"a.md": "1\n"})
+    with opened(root) as vault:
+        vault.watch()
+        wait_until(lambda: vault.watching == "events")
+        vault.trouble("Something went wrong.")
+        entities.create_entities(vault, CLAUDE, [{"name": "A", "entityType": "t", "observations": []}])
+        told = [finding.text for finding in examine(vault)]
+    assert "Hand edits are noticed at once." in told
+    assert "Something went wrong." in told
