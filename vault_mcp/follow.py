@@ -16,7 +16,7 @@ from vault_mcp.storage import files
 from vault_mcp.storage import paths as path_rules
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.writer import Committed, Write, Writer, blob_id
-from vault_mcp.storage.index import CommitRow
+from vault_mcp.storage.index import CommitRow, seen
 
 if TYPE_CHECKING:
     from vault_mcp.vault import Vault
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is kept and committed, but not read as a note."""
 
-Facts = tuple[int, int, int, int, int]
+
 """What the disk tells of a file unread: size, mtime, ctime, inode, mode."""
 
 BATCH = 2_000
@@ -173,15 +173,17 @@ def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileS
         else:
             visible = [path for path in paths if not path_rules.is_hidden(path)]
             rows = ((path, reader.file(path)) for path in visible)
-            known = {path: _facts(row.stat) for path, row in rows if row is not None}
+            known = {path: seen(row.stat) for path, row in rows if row is not None}
             stats = ((path, files.stat(vault.root, path)) for path in visible)
             on_disk = {path: stat for path, stat in stats if stat is not None}
-    found = {path: stat for path, stat in on_disk.items() if known.get(path) != _facts(stat)}
+    found = {path: stat for path, stat in on_disk.items() if known.get(path) != seen(stat)}
     gone = [path for path in known if path not in on_disk]
     return found, gone
 
 
-def _without_closed(vault: Vault, known: dict[str, Facts], closed: list[str]) -> dict[str, Facts]:
+def _without_closed(
+    vault: Vault, known: dict[str, tuple[int, int, int, int, int]], closed: list[str]
+) -> dict[str, tuple[int, int, int, int, int]]:
     """Leave out what lies in folders that cannot be listed: it is unknown, not deleted."""
     for folder in closed:
         vault.trouble(
@@ -204,10 +206,6 @@ def _read(vault: Vault, path: str) -> tuple[bytes, FileStat] | None:
 def _evicted(vault: Vault, path: str) -> bool:
     """Say whether a file that is gone was taken off the disk by a cloud drive, and not deleted."""
     return files.stat(vault.root, path_rules.placeholder_for(path)) is not None
-
-
-def _facts(stat: FileStat) -> Facts:
-    return (stat.size, stat.mtime_ns, stat.ctime_ns, stat.ino, stat.mode)
 
 
 def _utf8(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import RepositoryRefused, VaultBusy, VaultError
 from vault_mcp.follow import compare, follow_files, look_at_files
 from vault_mcp.storage.index import IndexDamaged
+from vault_mcp.storage.index.replay import replay as read_past
 
 if TYPE_CHECKING:
-    from vault_mcp.storage.git.history import HistoryCommit
+    from contextlib import AbstractContextManager
+
     from vault_mcp.vault import Vault
 
 log = logging.getLogger(__name__)
@@ -21,11 +22,11 @@ log = logging.getLogger(__name__)
 OPENING_WAIT = 0.3
 """Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
 
+SETTLE_AFTER = 0.5
+"""Seconds after a change before the background work that it put off."""
+
 UPKEEP_EVERY = 500
 """Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
-
-REPLAY_BATCH = 200
-"""Commits of an unknown past that are read in one transaction."""
 
 
 class Follower:
@@ -81,11 +82,13 @@ class Follower:
     def noticed(self, paths: frozenset[str] | None) -> None:
         """Take in files that may have changed; a busy vault is tried again."""
         vault = self._vault
-        if paths is not None:
-            found, gone = compare(vault, paths)
-            if not found and not gone:
-                return
-            paths = frozenset([*found, *gone])
+        found, gone = compare(vault, paths)
+        changed = [*found, *gone]
+        if not changed and not vault.owed:
+            return
+        if paths is None and changed and vault.let_rest(changed):
+            return  # a look at all may meet a file in the midst of being saved: each is told again at rest
+        paths = frozenset(changed)
         deadline = time.monotonic() + 60
         while not self._stopping.is_set():
             try:
@@ -108,6 +111,7 @@ class Follower:
     def count_commit(self) -> None:
         """Count a commit of ours; Git is asked for upkeep after some hundreds, in the background."""
         self._commits += 1
+        self._awake.set()
         if self._commits % UPKEEP_EVERY == 0:
             threading.Thread(target=self._vault.repository.upkeep, name="upkeep", daemon=True).start()
 
@@ -120,7 +124,7 @@ class Follower:
         while not self._stopping.is_set():
             try:
                 self.replay()
-                self._vault.index.upkeep()
+                self._settle()
             except VaultError as error:
                 self._vault.trouble(str(error))
             except IndexDamaged:
@@ -129,6 +133,18 @@ class Follower:
                 log.exception("history could not be followed")
             self._awake.wait()
             self._awake.clear()
+            # Calls go before what they put off.
+            self._stopping.wait(SETTLE_AFTER)
+
+    def _settle(self) -> None:
+        """Do what writes put off, in short turns so that calls go between."""
+        with self._turn():
+            self._vault.index.upkeep()
+        more = True
+        while more and not self._stopping.is_set():
+            with self._turn(), self._vault.index.writing() as index:
+                more = index.words.settle_words() > 0
+        self._vault.settled()
 
     def _compare_all(self) -> None:
         vault = self._vault
@@ -170,12 +186,9 @@ class Follower:
                         index.reset_history()
                     old = None
             commits = repository.history(old, new)
-            while batch := list(itertools.islice(commits, REPLAY_BATCH)):
-                if self._stopping.is_set() or not self._take_in(batch):
-                    break
+            for _ in read_past(vault.index, commits, repository.blob, turn=self._turn):
+                if self._stopping.is_set():
+                    return
 
-    def _take_in(self, batch: list[HistoryCommit]) -> bool:
-        """Take in some commits; False when somebody else did so meanwhile."""
-        vault = self._vault
-        with vault.repository.writing(60), vault.index.writing() as index:
-            return index.replay(batch, vault.repository.blob)
+    def _turn(self) -> AbstractContextManager[object]:
+        return self._vault.repository.writing(60)

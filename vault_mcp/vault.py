@@ -13,6 +13,7 @@ from vault_mcp import follow
 from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
 from vault_mcp.errors import PathRefused, RepositoryRefused, VaultBusy, VaultError
 from vault_mcp.follower import Follower
+from vault_mcp.meaning import Meaning
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import Receipt
 from vault_mcp.storage.git.history import count_commits
@@ -38,6 +39,9 @@ class Options:
     hand_edits: Literal["commit", "leave"] = "commit"
     rename_links: bool = True
     graph_observations: Literal["objects", "strings"] = "objects"
+    embeddings: Literal["on", "off"] = "on"
+    embedding_url: str = ""
+    embedding_model: str = ""
     trusted: bool = False
     lock_wait: float = 10.0
     index_wait: float = 30.0
@@ -65,6 +69,7 @@ class Vault:
         self.troubles: list[str] = []
         self.owed: set[str] = set()
         self._signature: object = None
+        self.meaning = Meaning(self)
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
 
@@ -110,6 +115,7 @@ class Vault:
         """Stop the watcher and the background work, and let go of Git and the index."""
         if self._watcher:
             self._watcher.stop()
+        self.meaning.close()
         self._follower.stop()
         self.index.close()
         self.repository.close()
@@ -265,6 +271,26 @@ class Vault:
     def history_behind(self) -> None:
         """Have the background work read the part of history that the index lacks."""
         self._follower.wake()
+
+    def settled(self) -> None:
+        """Hear that the word index is in step, so that what is new can get its vectors."""
+        self.meaning.notice()
+
+    def settle_words(self, most: int) -> int:
+        """Bring the word index in step before a question is asked; gives how many units still wait.
+
+        A vault that somebody else is writing to is asked as it is.
+        """
+        with self.snapshot() as reader:
+            waiting = reader.unworded()
+        if waiting and waiting <= most:
+            with contextlib.suppress(VaultError):
+                with self.repository.writing(REFRESH_WAIT), self.index.writing() as index:
+                    index.words.settle_words(most)
+                self.settled()
+                with self.snapshot() as reader:
+                    waiting = reader.unworded()
+        return waiting
 
     def committed(self, receipt: Receipt) -> None:
         """Tell the listeners of a change that is in history."""

@@ -92,6 +92,8 @@ def _value(schema: Schema, value: object, where: str) -> object:
 
 
 def _text(schema: Text, value: object, where: str) -> str:
+    if schema.numbers and isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
     if not isinstance(value, str) or (schema.options and value not in schema.options):
         raise _wrong(schema, value, where)
     if len(value) < schema.min_length:

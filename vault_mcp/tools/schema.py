@@ -39,9 +39,10 @@ class Schema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Schema):
-    """Text, kept exactly as it came; `options` makes it one of a few words."""
+    """Text, kept exactly as it came; `options` makes it one of a few words, `numbers` takes numbers too."""
 
     options: tuple[str, ...] = ()
+    numbers: bool = False
     min_length: int = 0
     max_length: int | None = None
 
@@ -113,6 +114,11 @@ def text(
         min_length=min_length,
         max_length=max_length,
     )
+
+
+def identifier(description: str = "") -> Text:
+    """A name, a path, or a number: clients send numbers that name something as numbers or as text."""
+    return Text(description=description, numbers=True, min_length=1)
 
 
 def choice(

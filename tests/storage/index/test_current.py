@@ -51,8 +51,9 @@ def test_one_more_fact_in_a_large_note_rewrites_nothing_else(indexed: Indexed) -
     with index.writing() as writer:
         before = writer.reader._db.total_changes
         put(writer, entity("Ada", [*facts, "one more"]))
-        # The file, the observation, its unit, and its place among the units that wait for the trigram index.
-        assert writer.reader._db.total_changes - before == 4
+        # The file, the observation, its unit, and its places among the units that wait for the trigram
+        # index and for the word index.
+        assert writer.reader._db.total_changes - before == 5
 
 
 def test_stamps_are_kept_whole_and_follow_a_change(indexed: Indexed) -> None:

@@ -4,6 +4,7 @@ from vault_mcp.storage.index.database import FILE_NAME, Index, IndexDamaged
 from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.memories import MemoryRow, SessionRow
 from vault_mcp.storage.index.reader import Reader
+from vault_mcp.storage.index.recall import Scope, UnitRow
 from vault_mcp.storage.index.replay import replay
 from vault_mcp.storage.index.rows import (
     CommitRow,
@@ -45,8 +46,10 @@ __all__ = [
     "Page",
     "Reader",
     "RelationRow",
+    "Scope",
     "SessionRow",
     "Totals",
+    "UnitRow",
     "replay",
     "seen",
 ]

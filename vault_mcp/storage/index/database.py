@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from vault_mcp.errors import StorageFailed, VaultBusy
 from vault_mcp.storage.index.reader import Reader
 from vault_mcp.storage.index.schema import CURRENT, HISTORY, VERSION
+from vault_mcp.storage.index.words import WORDS
 from vault_mcp.storage.index.writer import IndexWriter
 
 FILE_NAME = f"index-{VERSION}.sqlite"
@@ -352,7 +353,7 @@ def _create(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode = WAL").fetchone()
     db.execute("BEGIN IMMEDIATE")
     if _version(db) == 0:  # else another process was quicker
-        for statement in _statements(CURRENT + HISTORY):
+        for statement in _statements(CURRENT + HISTORY + WORDS):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")

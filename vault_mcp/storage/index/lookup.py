@@ -176,7 +176,7 @@ class Lookup(Snapshot):
 def note_row(row: tuple[Any, ...]) -> NoteRow:
     """Read a row of `NOTE`."""
     number, path, kind, name, type_, created, agent, archived, added, more = row
-    aliases, problems = json.loads(more) if more else ((), ())
+    aliases, problems = json.loads(more)[:2] if more else ((), ())
     return NoteRow(
         number,
         path,

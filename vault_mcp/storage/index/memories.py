@@ -79,7 +79,7 @@ class Memories(Snapshot):
     def memories_of_session(self, session: str, limit: int, after: int = 0) -> list[MemoryRow]:
         """Give memories of a session in the order in which they were stored."""
         rows = self._rows(
-            f"{NOTE} WHERE n.kind = 'memory' AND NOT n.archived AND n.session = ? AND n.memory_id > ?"
+            f"{NOTE} WHERE n.kind = 'memory' AND n.archived = 0 AND n.session = ? AND n.memory_id > ?"
             " ORDER BY n.memory_id LIMIT ?",
             (storable(session), after, limit),
         )
@@ -100,7 +100,7 @@ class Memories(Snapshot):
         rows = self._rows(
             "SELECT n.session, count(*), max(n.memory_id), f.path, n.created FROM notes n"
             " JOIN files f ON f.id = n.id"
-            " WHERE n.kind = 'memory' AND NOT n.archived AND n.memory_id IS NOT NULL"
+            " WHERE n.kind = 'memory' AND n.archived = 0 AND n.memory_id IS NOT NULL"
             f" GROUP BY n.session {having} ORDER BY max(n.memory_id) DESC, n.session DESC LIMIT ?",
             (*values, limit + 1),
         )
@@ -113,6 +113,6 @@ class Memories(Snapshot):
     def count_sessions(self) -> int:
         """Count the sessions that memories name."""
         count: int = self._one(
-            "SELECT count(DISTINCT session) FROM notes WHERE kind = 'memory' AND NOT archived"
+            "SELECT count(DISTINCT session) FROM notes WHERE kind = 'memory' AND archived = 0"
         )[0]
         return count

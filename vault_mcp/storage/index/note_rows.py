@@ -15,8 +15,9 @@ from vault_mcp.storage.index.searchable import padded, searchable
 def note_row(path: str, note: Note) -> tuple[Any, ...]:
     """Give a note's row of `notes`, without its number."""
     more = None
-    if note.aliases or note.problems:
-        more = json.dumps([note.aliases, note.problems])
+    speaker = note.properties.get("speaker") if note.kind == "memory" else None
+    if note.aliases or note.problems or speaker:
+        more = json.dumps([note.aliases, note.problems, *([str(speaker)] if speaker else [])])
     return (
         note.kind,
         int(path.startswith(ARCHIVE)),

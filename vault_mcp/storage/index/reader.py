@@ -4,8 +4,9 @@ from vault_mcp.storage.index.keys import Keys
 from vault_mcp.storage.index.lookup import Lookup
 from vault_mcp.storage.index.memories import Memories
 from vault_mcp.storage.index.past import Past
+from vault_mcp.storage.index.recall import Recall
 from vault_mcp.storage.index.search import Search
 
 
-class Reader(Lookup, Search, Keys, Memories, Past):
+class Reader(Lookup, Search, Keys, Memories, Recall, Past):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""

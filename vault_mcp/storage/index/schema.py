@@ -9,7 +9,7 @@ Two floors. *Current* tables say what the files hold now; they are in step with 
 *History* tables say what was there before, up to the commit `state.history_head`, which may lie behind.
 """
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a table changes: an index of another version is thrown away and made anew."""
 
 ARCHIVE = "archive/"
@@ -57,6 +57,7 @@ CREATE TABLE notes (
 );
 CREATE INDEX notes_by_name ON notes (kind, archived, name_key);
 CREATE INDEX notes_by_memory ON notes (memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX notes_by_session ON notes (session, memory_id) WHERE memory_id IS NOT NULL;
 
 CREATE TABLE observations (
   id INTEGER PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, superseded INTEGER NOT NULL,{_DATES},

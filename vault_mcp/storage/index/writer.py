@@ -14,6 +14,7 @@ from vault_mcp.storage.index.reader import Reader
 from vault_mcp.storage.index.replay import Read, told
 from vault_mcp.storage.index.rows import CommitRow
 from vault_mcp.storage.index.state import State
+from vault_mcp.storage.index.words import WordTables
 
 if TYPE_CHECKING:
     from vault_mcp.storage.git.history import HistoryCommit
@@ -88,6 +89,11 @@ class IndexWriter(CurrentTables):
     @property
     def _in_step(self) -> bool:
         return self._state.head is not None and self._state.head == self._state.history_head
+
+    @property
+    def words(self) -> WordTables:
+        """The word index and the vectors, as this transaction writes them."""
+        return WordTables(self._db)
 
     # -- the end
 

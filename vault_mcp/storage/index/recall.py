@@ -1,0 +1,256 @@
+"""What recall asks of the index: units by words, what is told of each, what stands beside it, and vectors."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_mcp.storage.index.lookup import Snapshot
+from vault_mcp.storage.index.rows import UnitKind
+from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, PASSAGE, SHIFT, SUPERSEDED, VALUE
+from vault_mcp.storage.index.storable import storable
+from vault_mcp.storage.index.words import speaker_of
+
+_KINDS: dict[int, UnitKind] = {
+    NAME: "name",
+    OBSERVATION: "observation",
+    SUPERSEDED: "observation",
+    PASSAGE: "passage",
+    VALUE: "value",
+}
+
+_UNIT = f"""
+SELECT w.id, u.role, w.words, f.path, n.kind, n.name, n.type, n.archived, n.importance, n.session,
+  n.memory_id, n.created, n.agent, n.more, o.text, coalesce(o.edited_at, o.added_at),
+  coalesce(o.edited_by, o.agent), p.text, p.heading
+FROM word_units w JOIN units u ON u.id = w.id
+JOIN notes n ON n.id = w.id >> {SHIFT} JOIN files f ON f.id = n.id
+LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDED})
+LEFT JOIN passages p ON p.id = w.id AND u.role IN ({PASSAGE}, {VALUE})
+"""
+
+# Beside a unit stand those of its own note; at the edges of a memory, those of the memories before and after
+# it in its session.
+_BESIDE = f"""
+SELECT w.id,
+  coalesce(
+    (SELECT max(x.id) FROM word_units x WHERE x.id < w.id AND x.id > w.id & ~{MOST_ROWS}),
+    (SELECT max(x.id) FROM word_units x
+      WHERE x.id > b.id << {SHIFT} AND x.id <= (b.id << {SHIFT}) + {MOST_ROWS})
+  ),
+  coalesce(
+    (SELECT min(x.id) FROM word_units x WHERE x.id > w.id AND x.id <= w.id | {MOST_ROWS}),
+    (SELECT min(x.id) FROM word_units x
+      WHERE x.id > a.id << {SHIFT} AND x.id <= (a.id << {SHIFT}) + {MOST_ROWS})
+  )
+FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT}
+LEFT JOIN notes b ON n.memory_id IS NOT NULL AND n.session <> '' AND b.id = (
+  SELECT x.id FROM notes x
+  WHERE x.session = n.session AND x.memory_id < n.memory_id AND x.memory_id IS NOT NULL
+  ORDER BY x.memory_id DESC LIMIT 1)
+LEFT JOIN notes a ON n.memory_id IS NOT NULL AND n.session <> '' AND a.id = (
+  SELECT x.id FROM notes x
+  WHERE x.session = n.session AND x.memory_id > n.memory_id AND x.memory_id IS NOT NULL
+  ORDER BY x.memory_id LIMIT 1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which units may be found: by kind of note, session, type, importance, and when they were written.
+
+    `since` is inclusive, `before` exclusive, in seconds since 1970.
+    """
+
+    kinds: tuple[str, ...] = ()
+    session: str = ""
+    type: str = ""
+    importance: int | None = None
+    since: int | None = None
+    before: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != Scope()
+
+    def condition(self) -> tuple[str, list[object]]:
+        """Give the SQL condition on a unit `w.id` of a note `n`, with its values."""
+        terms: list[str] = []
+        values: list[object] = []
+        if self.kinds:
+            terms.append(f"n.kind IN ({', '.join('?' * len(self.kinds))})")
+            values += self.kinds
+        for column, value in (("session", self.session), ("type", self.type)):
+            if value:
+                terms.append(f"n.kind = 'memory' AND n.{column} = ?")
+                values.append(storable(value))
+        if self.importance is not None:
+            terms.append("n.kind = 'memory' AND n.importance >= ?")
+            values.append(self.importance)
+        written = "(SELECT max(coalesce(o.edited, o.added), o.added) FROM observations o WHERE o.id = w.id)"
+        for sign, moment in ((">=", self.since), ("<", self.before)):
+            if moment is not None:
+                terms.append(f"coalesce({written}, n.added) {sign} ?")
+                values.append(moment)
+        return " AND ".join(f"({term})" for term in terms) or "1", values
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """One unit with all that is told of it; `at` and `by` are the last who wrote it, where that is known."""
+
+    id: int
+    kind: UnitKind
+    superseded: bool
+    words: frozenset[str]
+    text: str
+    heading: str
+    path: str
+    family: str
+    name: str
+    type: str
+    archived: bool
+    importance: int | None
+    session: str
+    memory_id: int | None
+    speaker: str
+    at: str | None
+    by: str | None
+
+    @property
+    def note(self) -> int:
+        """The number of its note in this snapshot."""
+        return self.id >> SHIFT
+
+
+class Recall(Snapshot):
+    """Units for recall."""
+
+    def unworded(self) -> int:
+        """Count the units whose words are not in the index yet."""
+        count: int = self._one("SELECT count(*) FROM unworded")[0]
+        return count
+
+    def unit_count(self) -> int:
+        """Count the units in the word index."""
+        count: int = self._one("SELECT count(*) FROM word_units")[0]
+        return count
+
+    def word_hits(self, terms: Sequence[str], most: int, scope: Scope) -> dict[int, float]:
+        """Give the best units that hold any of these words, with their BM25 (greater is better)."""
+        if not terms:
+            return {}
+        asked = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        if not scope:
+            sql = "SELECT rowid, -rank FROM unit_words WHERE unit_words MATCH ? ORDER BY rank LIMIT ?"
+            return dict(self._rows(sql, (asked, most)))
+        condition, values = scope.condition()
+        sql = (
+            "SELECT w.id, -unit_words.rank FROM unit_words JOIN word_units w ON w.id = unit_words.rowid"
+            f" JOIN notes n ON n.id = w.id >> {SHIFT} WHERE unit_words MATCH ? AND {condition}"
+            " ORDER BY unit_words.rank LIMIT ?"
+        )
+        return dict(self._rows(sql, (asked, *values, most)))
+
+    def holding(self, term: str) -> int:
+        """Count the units that hold a word."""
+        row = self._one("SELECT doc FROM unit_terms WHERE term = ?", (storable(term),))
+        return row[0] if row else 0
+
+    def units_in(self, scope: Scope) -> list[int]:
+        """Give the units within a scope."""
+        condition, values = scope.condition()
+        sql = f"SELECT w.id FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT} WHERE {condition}"
+        return [row[0] for row in self._rows(sql, values)]
+
+    def beside(self, units: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
+        """Give for each unit the one before and the one after it, in its note or its session."""
+        found: dict[int, tuple[int | None, int | None]] = {}
+        for part in _parts(units):
+            marks = ", ".join("?" * len(part))
+            for number, before, after in self._rows(f"{_BESIDE} WHERE w.id IN ({marks})", part):
+                found[number] = (before, after)
+        return found
+
+    def units(self, numbers: Collection[int]) -> list[UnitRow]:
+        """Give all that is told of these units."""
+        found: list[UnitRow] = []
+        for part in _parts(numbers):
+            marks = ", ".join("?" * len(part))
+            found += [_unit(row) for row in self._rows(f"{_UNIT} WHERE w.id IN ({marks})", part)]
+        return found
+
+    # -- vectors
+
+    @property
+    def vector_model(self) -> str:
+        """Whose vectors are kept, "" before the first."""
+        model: str = self._one("SELECT model FROM word_state")[0]
+        return model
+
+    def vectors_since(self, rev: int) -> tuple[int, list[int], list[tuple[int, bytes]]]:
+        """Give what changed after a number: the newest number, units that went, units with their vectors."""
+        newest: int = self._one("SELECT rev FROM word_state")[0]
+        gone = [row[0] for row in self._rows("SELECT id FROM word_gone WHERE rev > ?", (rev,))]
+        came = self._rows(
+            "SELECT w.id, v.row FROM word_units w JOIN vectors v ON v.key = w.key WHERE w.rev > ?1"
+            " UNION ALL SELECT w.id, v.row FROM vectors v JOIN word_units w ON w.key = v.key"
+            " WHERE v.rev > ?1 AND w.rev <= ?1",
+            (rev,),
+        )
+        return newest, gone, came
+
+    def unvectored(self, most: int) -> list[tuple[bytes, str | None]]:
+        """Give keys that wait for their vectors with the texts behind them; None for a text that is gone."""
+        keys = [row[0] for row in self._rows("SELECT key FROM unvectored LIMIT ?", (most,))]
+        return [(key, self._text_of(key)) for key in keys]
+
+    def _text_of(self, key: bytes) -> str | None:
+        row = self._one("SELECT id FROM word_units WHERE key = ? LIMIT 1", (key,))
+        found = self.units([row[0]]) if row else []
+        return found[0].text if found else None
+
+    def count_unvectored(self) -> int:
+        """Count the texts that wait for their vectors."""
+        count: int = self._one("SELECT count(*) FROM unvectored")[0]
+        return count
+
+    def count_vectors(self) -> int:
+        """Count the texts that have vectors."""
+        count: int = self._one("SELECT count(*) FROM vectors")[0]
+        return count
+
+
+def _parts(numbers: Iterable[int], size: int = 500) -> Iterator[list[int]]:
+    ordered = sorted(set(numbers))
+    for start in range(0, len(ordered), size):
+        yield ordered[start : start + size]
+
+
+def _unit(row: Sequence[object]) -> UnitRow:
+    (number, role, words, path, kind, name, type_, archived, importance, session, memory_id) = row[:11]
+    (created, agent, more, fact, fact_at, fact_by, prose, heading) = row[11:]
+    assert isinstance(number, int)
+    assert isinstance(role, int)
+    text = name if role == NAME else fact if fact is not None else prose
+    is_fact = role in (OBSERVATION, SUPERSEDED)
+    return UnitRow(
+        id=number,
+        kind=_KINDS[role],
+        superseded=role == SUPERSEDED,
+        words=frozenset(str(words).split(" ")),
+        text=str(text or ""),
+        heading=str(heading or ""),
+        path=str(path),
+        family=str(kind),
+        name=str(name),
+        type=str(type_),
+        archived=bool(archived),
+        importance=importance if isinstance(importance, int) else None,
+        session=str(session),
+        memory_id=memory_id if isinstance(memory_id, int) else None,
+        speaker=speaker_of(more if isinstance(more, str) else None),
+        at=_text_or_none(fact_at if is_fact else created),
+        by=_text_or_none(fact_by if is_fact else agent),
+    )
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
