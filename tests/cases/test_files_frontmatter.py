@@ -1,6 +1,5 @@
 """Cases about front matter, for edits by text: what is not replaced keeps every byte.
 
-
 The cases that ask for a change of a property (`META` in them) are shown with the tools of the graph in
 test_frontmatter.py; here a value is written into a person's own note of a key, which is such a change too.
 """
