@@ -3,17 +3,17 @@
 The score of a passage p is a sum of shares between 0 and 1, each weighed by one round number of `Weights`:
 
     score(p) = 1.0 bm25(p) / max bm25                  its own words (Robertson and Zaragoza 2009)
-             + 1.5 cover(p and two passages either side)   words said nearby in one conversation
+             + 1.0 cover(p and two passages either side)   words said nearby in one conversation
              + 1.0 cover(all of its group)                 words of the whole session or note
-             + 1.5 near(p)                                 meaning: cosine, least 0 and greatest 1 of all
-             + 2.5 max near(group)                         meaning of the session's or note's best passage
+             + 1.0 near(p)                                 meaning: cosine, least 0 and greatest 1 of all
+             + 2.0 max near(group)                         meaning of the session's or note's best passage
              + 0.5 max near(one passage either side)
              + 0.5 (cover + near)(the passage before, if it asks)      an answer follows its question
-             + 2.5 date(p)                                 written on or about the date that was asked for
-             + 0.4 [who wrote it, or whom it is about, is named in the question]
-             + 0.6 [a time is asked for, and it tells one]
-             + 1.3 min(1, ln(1 + words) / ln 41)           a longer passage says more
-             - 0.6 [p ends in a question]                  a question is seldom an answer
+             + 2.0 date(p)                                 written on or about the date that was asked for
+             + 0.5 [who wrote it, or whom it is about, is named in the question]
+             + 0.5 [a time is asked for, and it tells one]
+             + 1.0 min(1, ln(1 + words) / ln 41)           a longer passage says more
+             - 0.5 [p ends in a question]                  a question is seldom an answer
              - 0.3 ln(passages of its note)                a long note holds any word somewhere
 
 `cover(X)` is the rarity of the question's terms that occur anywhere in X over the rarity of all its terms:
@@ -21,9 +21,9 @@ The score of a passage p is a sum of shares between 0 and 1, each weighed by one
 so that a question in another language is not answered by the one word both languages share. Scaling each
 part by its own best, and adding, measured best by far (against reciprocal ranks among others).
 
-The form was found, and the weights were fitted, by a listwise softmax over passages (Cao et al., "Learning to
-rank", ICML 2007) on the development half of LoCoMo (turns and facts) and XQuAD, then rounded. Left out
-conversations score as those fitted on: the numbers stand in docs and are measured by benchmarks/recall.py.
+The weights are set by hand to halves, ones and twos: words (own, nearby, group) and meaning (own, group)
+weigh about the same together, a date that was asked for decides, and the rest leans. benchmarks/recall.py
+measures them, and any other with `--weight`.
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ class Weights:
     """What each share counts; see the module for its formula."""
 
     words: float = 1.0
-    nearby_words: float = 1.5
+    nearby_words: float = 1.0
     group_words: float = 1.0
-    meaning: float = 1.5
-    group_meaning: float = 2.5
+    meaning: float = 1.0
+    group_meaning: float = 2.0
     nearby_meaning: float = 0.5
     reply: float = 0.5
-    date: float = 2.5
-    person: float = 0.4
-    time_told: float = 0.6
-    length: float = 1.3
-    asking: float = -0.6
+    date: float = 2.0
+    person: float = 0.5
+    time_told: float = 0.5
+    length: float = 1.0
+    asking: float = -0.5
     many_passages: float = -0.3
     superseded: float = -1.0
     importance: float = 0.005
