@@ -18,6 +18,8 @@ from vault_mcp.errors import VaultError
 COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
     "init": "cli_init",
+    "import": "cli_exchange",
+    "export": "cli_exchange",
     "doctor": "cli_doctor",
     "reindex": "cli_reindex",
     "trust": "cli_trust",

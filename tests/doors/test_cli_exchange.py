@@ -1,0 +1,197 @@
+"""`vault-mcp import` and `export`, as processes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.doors.commands import Commands, example_of
+from tests.tools.test_exchange import HOSTILE, LOG, entity, jsonl, official, relation
+from tests.vaults import authors, clean, commits, git, make_vault, write_files
+
+SMALL = jsonl(entity("Ada", "likes tea", kind="person"), entity("Bob"), relation("Ada", "Bob"))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_vault(tmp_path / "vault")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "memory.jsonl"
+
+
+@pytest.mark.parametrize("command", ["import", "export"])
+def test_help_has_an_example(commands: Commands, command: str) -> None:
+    assert example_of(commands.good(command, "--help"))[:2] == ["vault-mcp", command]
+
+
+# -- in
+
+
+def test_an_import_says_what_it_did(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL + "\n" + json.dumps(relation("Ada", "Ghost")))
+    said = commands.good("import", file, "--vault", root)
+    assert said.splitlines() == [
+        f"memory.jsonl is in the vault (commit {git(root, 'rev-parse', '--short=7', 'HEAD').strip()}).",
+        "  2 entities new, 0 there already",
+        "  1 observations and 2 relations added",
+        "  1 relations have an end that is no note; they are kept",
+    ]
+    assert (commits(root)[0], authors(root)[0]) == ("import: memory.jsonl", "import")
+    assert clean(root)
+
+
+def test_a_second_import_says_that_there_was_nothing_new(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    commands.good("import", file, "--vault", root)
+    before = git(root, "rev-parse", "HEAD")
+    assert commands.good("import", file, "--vault", root).startswith(
+        "The vault has everything of memory.jsonl"
+    )
+    assert git(root, "rev-parse", "HEAD") == before
+
+
+def test_a_dry_run_saves_nothing(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    before = git(root, "rev-parse", "HEAD")
+    said = commands.good("import", file, "--vault", root, "--dry-run")
+    assert said.startswith("Nothing was saved. An import of memory.jsonl would do this:\n  2 entities new")
+    assert git(root, "rev-parse", "HEAD") == before
+    assert list(root.glob("entities/*")) == []
+
+
+def test_a_vault_that_is_not_there_is_made(commands: Commands, tmp_path: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    done = commands.run("import", file, "--vault", tmp_path / "new")
+    assert done.returncode == 0
+    assert f"made a new vault in {tmp_path / 'new'}" in done.stderr
+    assert commits(tmp_path / "new")[0] == "import: memory.jsonl"
+
+
+def test_whose_import_it_is_can_be_said(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    commands.good("import", file, "--vault", root, "--agent", "my old memory")
+    assert authors(root)[0] == "my old memory"
+    assert "my old memory%%" in (root / "entities/person/Ada.md").read_text()
+
+
+def test_a_line_that_cannot_be_read_costs_itself_and_is_told_by_its_number(
+    commands: Commands, root: Path, file: Path
+) -> None:
+    file.write_text(SMALL + '\n{"type":"entity","name":"cut off')
+    done = commands.run("import", file, "--vault", root)
+    assert done.returncode == 1
+    assert "  2 entities new, 0 there already" in done.stdout
+    assert "    Line 4 is not a JSON record from column 1 on" in done.stdout
+
+
+def test_a_program_gets_the_numbers(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(HOSTILE)
+    told = commands.json("import", file, "--vault", root)
+    entities, relations = official(HOSTILE)
+    assert told["commit"] == git(root, "rev-parse", "HEAD").strip()
+    assert (told["entities"], told["relations"], told["problems"]) == (len(entities), len(relations), [])
+
+
+def test_the_log_of_plain_text_memory_is_known_by_itself(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(LOG)
+    commands.good("import", file, "--vault", root)
+    assert "codex ~2026-01-04T10:00:00+01:00 claude-code" in (root / "entities/person/Ada.md").read_text()
+
+
+def test_a_folder_of_keys_is_known_by_itself(commands: Commands, root: Path, tmp_path: Path) -> None:
+    write_files(
+        tmp_path / "keys", {"theme.json": '"dark"', "plan.json": '{"a": 1}', "bad.json": "{", "x.txt": ""}
+    )
+    done = commands.run("import", tmp_path / "keys", "--vault", root)
+    assert done.returncode == 1
+    assert "  2 keys new, 0 with another value, 0 as they were" in done.stdout
+    assert "  1 other files were left where they are" in done.stdout
+    assert "    bad.json: It is no JSON in UTF-8." in done.stdout
+    assert "dark" in (root / "keys/theme.md").read_text()
+    assert commits(root)[0] == "import: keys"
+
+
+def test_standard_input_can_be_imported(commands: Commands, root: Path) -> None:
+    done = commands.run("import", "-", "--vault", root, given=SMALL)
+    assert done.returncode == 0
+    assert commits(root)[0] == "import: standard input"
+
+
+@pytest.mark.parametrize("content", ["", "not a memory\n", "[1, 2]", "\x00\x01"])
+def test_a_file_that_holds_no_memory_is_refused_and_nothing_is_made(
+    commands: Commands, tmp_path: Path, file: Path, content: str
+) -> None:
+    file.write_text(content)
+    said = commands.refused("import", file, "--vault", tmp_path / "new")
+    assert "holds no entity and no relation." in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_that_is_not_there_is_refused(commands: Commands, root: Path, tmp_path: Path) -> None:
+    assert "cannot be read (No such file" in commands.refused("import", tmp_path / "nope", "--vault", root)
+
+
+def test_in_the_middle_of_a_merge_nothing_is_imported(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    git(root, "checkout", "-q", "--detach")
+    done = commands.run("import", file, "--vault", root)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "HEAD" in done.stderr.splitlines()[-1]
+    assert list(root.glob("entities/*")) == []
+
+
+# -- out
+
+
+def test_what_came_in_goes_out_again(commands: Commands, root: Path, file: Path, tmp_path: Path) -> None:
+    file.write_text(HOSTILE)
+    commands.good("import", file, "--vault", root)
+    done = commands.run("export", tmp_path / "out.jsonl", "--vault", root)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    entities, relations = official(HOSTILE)
+    assert done.stderr == f"vault-mcp: exported {len(entities)} entities and {len(relations)} relations\n"
+    text = (tmp_path / "out.jsonl").read_bytes().decode()
+    assert official(text) == official(HOSTILE)
+    assert not text.endswith("\n")
+    assert [path.name for path in tmp_path.iterdir() if "export" in path.name] == []
+
+
+def test_standard_output_gets_the_file_and_nothing_else(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    commands.good("import", file, "--vault", root)
+    assert official(commands.good("export", "--vault", root)) == official(SMALL)
+    assert official(commands.good("export", "-", "--format", "jsonl", "--vault", root)) == official(SMALL)
+
+
+def test_a_file_that_is_there_is_replaced_only_when_meant(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text("precious")
+    assert "is there already" in commands.refused("export", file, "--vault", root)
+    assert file.read_text() == "precious"
+    commands.good("export", file, "--vault", root, "--force")
+    assert file.read_text() == ""
+
+
+def test_what_a_person_typed_a_moment_ago_is_in_the_export(commands: Commands, root: Path) -> None:
+    write_files(root, {"Ada.md": "---\nentity: person\n---\n\n- likes tea\n"})
+    assert official(commands.good("export", "--vault", root))[0] == {
+        ("Ada", "person", frozenset({"likes tea"}))
+    }
+
+
+def test_an_export_works_in_the_middle_of_a_merge(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    commands.good("import", file, "--vault", root)
+    git(root, "checkout", "-q", "--detach")
+    assert official(commands.good("export", "--vault", root)) == official(SMALL)
+
+
+def test_what_cannot_be_written_or_opened_is_refused(commands: Commands, root: Path, tmp_path: Path) -> None:
+    done = commands.run("export", tmp_path / "no/such/folder.jsonl", "--vault", root)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be written (No such file" in done.stderr
+    assert "vault-mcp init DIR" in commands.refused("export", "--vault", tmp_path / "nowhere")

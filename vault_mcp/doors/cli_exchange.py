@@ -1,0 +1,184 @@
+"""`vault-mcp import` and `vault-mcp export`: memories of other servers, in and out."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from vault_mcp.doors.cli_vault import json_option, opened, progress, settings_of, vault_option
+from vault_mcp.errors import AlreadyThere, BadArgument, StorageFailed
+from vault_mcp.notes.jsonl import Graph, read_jsonl, write_jsonl
+from vault_mcp.tools.exchange import ImportReport, export_graph, import_graph
+from vault_mcp.tools.keys.importing import KeyImportReport, import_keys
+from vault_mcp.vault import Vault
+
+AGENT = "import"
+"""Whose name stands at facts that name nobody."""
+
+MOST = 20
+"""Problems that are shown; --json gives all."""
+
+STANDARD = "-"
+
+
+@click.command("import", epilog="Example: vault-mcp import ~/memory.jsonl --dry-run")
+@click.argument("source", metavar="FILE")
+@vault_option
+@click.option("--agent", metavar="NAME", help=f"Whose name stands at facts that name nobody: {AGENT!r}.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@json_option
+def import_(source: str, vault: str | None, agent: str | None, dry_run: bool, as_json: bool) -> None:
+    """Bring the memory of another server into the vault, in one commit.
+
+    FILE is the file of the official memory server, the log of plain-text-memory, or a folder of <key>.json
+    files; which of them is seen by itself. "-" reads standard input. What is in the vault already is not
+    repeated, so an import can be repeated. A line that cannot be read costs that line alone.
+
+    The exit code is 0 when all of it is in the vault, 1 when something was left out, 2 when nothing was done.
+    """
+    settings = settings_of(vault=vault, agent=agent)
+    by = settings.agent or AGENT
+    name = "standard input" if source == STANDARD else os.path.basename(os.path.abspath(source))
+    graph = None if os.path.isdir(source) else read_jsonl(_content(source))
+    if graph is not None and not (graph.entities or graph.relations):
+        raise BadArgument(_nothing(source, graph))
+    report: ImportReport | KeyImportReport
+    with opened(settings, make=not dry_run) as open_vault:
+        if graph is None:
+            report = _keys(open_vault, source, by, dry_run=dry_run)
+        else:
+            report = _graph(open_vault, graph, name, by, dry_run=dry_run)
+    if as_json:
+        click.echo(json.dumps({"source": source, **asdict(report)}, ensure_ascii=False, indent=2))
+    else:
+        for line in _summary(name, report, dry_run=dry_run):
+            click.echo(line)
+    sys.exit(1 if report.problems else 0)
+
+
+@click.command(epilog="Example: vault-mcp export memory.jsonl")
+@click.argument("target", metavar="[FILE]", default=STANDARD)
+@vault_option
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl"]), default="jsonl", help="What the official server reads."
+)
+@click.option("--force", is_flag=True, help="Replace FILE where there is one.")
+def export(target: str, vault: str | None, form: str, force: bool) -> None:
+    """Write the graph as the file that the official memory server reads.
+
+    Without FILE, or with "-", to standard output. The format knows entities, their observations and
+    relations; when and by whom something was said, facts that hold no longer, memories and keys have no place
+    in it and stay in the vault.
+    """
+    if target != STANDARD and os.path.lexists(target) and not force:
+        raise AlreadyThere(f"{target} is there already. Choose another name, or replace it with --force.")
+    with opened(settings_of(vault=vault)) as open_vault:
+        graph = export_graph(open_vault)
+    content = write_jsonl(graph).encode()
+    if target == STANDARD:
+        end = b"\n" if sys.stdout.isatty() else b""  # the file itself has none at its end
+        sys.stdout.buffer.write(content + end)
+        sys.stdout.buffer.flush()
+    else:
+        _write(target, content)
+    told = f"{len(graph.entities)} entities and {len(graph.relations)} relations"
+    print(f"vault-mcp: exported {told}", file=sys.stderr)
+
+
+# -- reading
+
+
+def _content(source: str) -> bytes:
+    if source == STANDARD:
+        return sys.stdin.buffer.read()
+    try:
+        with open(source, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise BadArgument(f"{source} cannot be read ({error.strerror}). Name a file or a folder.") from error
+
+
+def _nothing(source: str, graph: Graph) -> str:
+    named = "Standard input" if source == STANDARD else source
+    if not graph.problems:
+        return f"{named} holds no entity and no relation."
+    line, what = graph.problems[0]
+    return f"{named} holds no entity and no relation. Line {line} {what}."
+
+
+def _graph(vault: Vault, graph: Graph, name: str, by: str, *, dry_run: bool) -> ImportReport:
+    total = len(graph.entities)
+    # About half of the work is the commit, of which nothing is told before it is made.
+    with progress("Import", 2 * total) as show:
+        report = import_graph(
+            vault, graph, by=by, source=name, progress=lambda done, _: show(done), dry_run=dry_run
+        )
+        show(2 * total)
+    return report
+
+
+def _keys(vault: Vault, folder: str, by: str, *, dry_run: bool) -> KeyImportReport:
+    total = sum(1 for _ in os.scandir(folder))
+    with progress("Import", 2 * total) as show:
+        report = import_keys(vault, folder, by=by, progress=lambda done, _: show(done), dry_run=dry_run)
+        show(2 * total)
+    return report
+
+
+# -- telling
+
+
+def _summary(name: str, report: ImportReport | KeyImportReport, *, dry_run: bool) -> Iterator[str]:
+    if dry_run:
+        yield f"Nothing was saved. An import of {name} would do this:"
+    elif report.commit:
+        yield f"{name} is in the vault (commit {report.commit[:7]})."
+    else:
+        yield f"The vault has everything of {name} already."
+    yield from (f"  {line}" for line in _counts(report))
+    if report.problems:
+        yield "  Something is left out or otherwise than the file has it:"
+        yield from (f"    {problem}" for problem in report.problems[:MOST])
+        if len(report.problems) > MOST:
+            yield f"    and {len(report.problems) - MOST} more; --json shows all."
+
+
+def _counts(report: ImportReport | KeyImportReport) -> Iterator[str]:
+    if isinstance(report, KeyImportReport):
+        yield f"{report.written} keys new, {report.replaced} with another value, {report.same} as they were"
+        if report.others:
+            yield f"{len(report.others)} other files were left where they are"
+        return
+    yield f"{report.entities} entities new, {report.merged} there already"
+    yield f"{report.observations} observations and {report.relations} relations added"
+    if report.dangling:
+        yield f"{report.dangling} relations have an end that is no note; they are kept"
+    if report.repeats:
+        yield f"{len(report.repeats)} times the file repeats itself; that is kept once"
+
+
+def _write(target: str, content: bytes) -> None:
+    try:
+        descriptor, fresh = tempfile.mkstemp(prefix=".export.", dir=os.path.dirname(os.path.abspath(target)))
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+            os.chmod(fresh, 0o666 & ~_umask())
+            os.replace(fresh, target)
+        except BaseException:
+            os.unlink(fresh)
+            raise
+    except OSError as error:
+        raise StorageFailed(
+            f"{target} cannot be written ({error.strerror}). Choose another place."
+        ) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
