@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import RepositoryRefused, VaultBusy, VaultError
+from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.follow import compare, follow_files, look_at_files
 from vault_mcp.storage.index import IndexDamaged
 from vault_mcp.storage.index.replay import replay as read_past
@@ -100,7 +100,7 @@ class Follower:
                 if time.monotonic() > deadline:
                     raise
                 self._stopping.wait(0.2)
-            except RepositoryRefused as error:
+            except (RepositoryRefused, StorageFailed, OSError) as error:
                 vault.trouble(str(error))
                 look_at_files(vault, paths)
                 return
@@ -125,7 +125,7 @@ class Follower:
             try:
                 self.replay()
                 self._settle()
-            except VaultError as error:
+            except (VaultError, OSError) as error:
                 self._vault.trouble(str(error))
             except IndexDamaged:
                 self.rebuild()
@@ -156,7 +156,7 @@ class Follower:
             vault.index.mend(anew=True)
             self._compare_all()
             return
-        except RepositoryRefused as error:
+        except (RepositoryRefused, StorageFailed, OSError) as error:
             vault.trouble(str(error))
             self._look()
         except VaultError as error:

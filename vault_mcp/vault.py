@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from vault_mcp import follow
 from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
-from vault_mcp.errors import PathRefused, RepositoryRefused, VaultBusy, VaultError
+from vault_mcp.errors import PathRefused, RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.follower import Follower
 from vault_mcp.meaning import Meaning
 from vault_mcp.notes.note import Note
@@ -72,6 +73,7 @@ class Vault:
         self.meaning = Meaning(self)
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
+        self._passing: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
     def open(
@@ -88,10 +90,17 @@ class Vault:
         options = options or Options()
         root = os.path.realpath(root)
         repository = Repository.open(root, trusted=options.trusted)
-        index = Index.open(os.path.join(repository.state_dir, FILE_NAME))
+        passing = None
+        try:
+            index = Index.open(os.path.join(repository.state_dir, FILE_NAME))
+        except (StorageFailed, OSError):
+            # A vault that may not be written can be read all the same, with an index of this process alone.
+            passing = tempfile.TemporaryDirectory(prefix="vault-mcp-")
+            index = Index.open(os.path.join(passing.name, FILE_NAME))
         if anew:
             index.mend(anew=True)
         vault = cls(root, repository, index, options)
+        vault._passing = passing
         if follow:
             vault._follower.start()
         return vault
@@ -119,6 +128,8 @@ class Vault:
         self._follower.stop()
         self.index.close()
         self.repository.close()
+        if self._passing is not None:
+            self._passing.cleanup()
 
     @property
     def person(self) -> Ident:
@@ -167,8 +178,8 @@ class Vault:
             try:
                 with self.repository.writing(REFRESH_WAIT) as writer:
                     self.catch_up(writer)
-            except RepositoryRefused:
-                # A state we must not write in, such as a merge, is no reason not to read.
+            except (RepositoryRefused, StorageFailed, OSError):
+                # A state we must not write in, such as a merge or a closed folder, is no reason not to read.
                 follow.look_at_files(self, None)
             except VaultError:
                 return  # nor is a long import of somebody else
