@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Iterator[Placing]:
     (tmp_path / "vault/notes").mkdir(parents=True)
     (tmp_path / "state").mkdir()
     (tmp_path / "vault/notes/a.md").write_text("old\n")
-    made = Placing(str(tmp_path / "vault"), str(tmp_path / "state"))
+    made = Placing(str(tmp_path / "vault"), str(tmp_path / "state"), os.stat(tmp_path).st_dev)
     yield made
     made.close()
 

@@ -6,11 +6,13 @@ says `* -text` for all; then nothing more is asked. Only where a line could matt
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vault_mcp.storage.git.config import Signature, signature
+from vault_mcp.storage.git.config import USER_FILES_EVERY, Signature, signature
 from vault_mcp.storage.git.environment import GitProgram
 
 _CONVERTING = ("filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
@@ -50,6 +52,8 @@ class Attributes:
         self._info = f"{common_dir}/info/attributes"
         self._user: list[str] = program.user_files("attributes")
         self._rules: dict[str, _Rules] = {}
+        self._users = _NO_RULES
+        self._users_looked = 0.0
         self._asked: dict[str, Conversion] = {}
         self._autocrlf = False
 
@@ -60,6 +64,7 @@ class Attributes:
         self._user = [*self._program.user_files("attributes"), *named]
         self._rules.clear()
         self._asked.clear()
+        self._users_looked = 0.0
 
     def conversions(self, paths: Iterable[str]) -> dict[str, Conversion]:
         """Give those of these paths that Git converts."""
@@ -76,11 +81,9 @@ class Attributes:
 
     def plain(self, folder: str) -> bool:
         """Say whether no line anywhere can touch the files of a folder."""
-        converts, spares_all = False, False
-        for path in (*self._user, self._info):
-            rules = self._look(path)
-            converts |= rules.converts
-            spares_all |= rules.spares_all
+        outside, info = self._users_rules(), self._look(self._info)
+        converts = outside.converts or info.converts
+        spares_all = outside.spares_all or info.spares_all
         at = ""
         for part in ("", *folder.split("/")) if folder else ("",):
             at = f"{at}/{part}" if at and part else part
@@ -90,8 +93,20 @@ class Attributes:
             spares_all |= rules.spares_all
         return not converts and (spares_all or not self._autocrlf)
 
+    def _users_rules(self) -> _Rules:
+        """Give what the user's own files say, which are looked at once in a while."""
+        now = time.monotonic()
+        if now - self._users_looked > USER_FILES_EVERY:
+            self._users_looked = now
+            found = [self._look(path) for path in self._user]
+            self._users = _Rules(
+                None, any(rules.converts for rules in found), any(rules.spares_all for rules in found)
+            )
+        return self._users
+
     def _look(self, path: str) -> _Rules:
-        now = signature(path)
+        # Mostly there is none, and to ask only that is cheaper than an exception.
+        now = signature(path) if os.access(path, os.F_OK) else None
         known = self._rules.get(path, _NO_RULES)
         if known.signature == now:
             return known

@@ -14,8 +14,8 @@ from vault_mcp.storage.git.environment import GitProgram, disarmed
 
 _OWN = ("local", "worktree")
 _FALSE = ("false", "no", "off", "0", "")
-# The user's files are looked at once in a while, the repository's at each write.
-_USER_FILES_EVERY = 1.0
+USER_FILES_EVERY = 1.0
+"""Seconds after which the user's own files are looked at again."""
 
 Signature = tuple[int, int, int] | None
 
@@ -64,7 +64,8 @@ class ConfigFiles:
 
     def __init__(self, program: GitProgram, git_dir: str, common_dir: str) -> None:
         self._program = program
-        self._own = [f"{common_dir}/config", f"{git_dir}/config.worktree"]
+        self._own = [f"{common_dir}/config"]
+        self._of_worktree = f"{git_dir}/config.worktree"
         self._user: list[str] = []
         self._signature: tuple[Signature, ...] | None = None
         self._user_signature: tuple[Signature, ...] = ()
@@ -76,13 +77,15 @@ class ConfigFiles:
         own = tuple([signature(path) for path in self._own])
         now = time.monotonic()
         if own == self._signature:
-            if now - self._looked < _USER_FILES_EVERY:
+            if now - self._looked < USER_FILES_EVERY:
                 return False
             self._looked = now
             if tuple([signature(path) for path in self._user]) == self._user_signature:
                 return False
         self._read()
-        self._signature = own
+        self._signature = (
+            tuple([signature(path) for path in self._own]) if len(own) != len(self._own) else own
+        )
         self._looked = now
         self._user_signature = tuple([signature(path) for path in self._user])
         return True
@@ -99,6 +102,7 @@ class ConfigFiles:
             if scope != "command":
                 entries.append((scope, key, value if newline else None))
         self.config = Config(tuple(entries))
+        self._own[1:] = [self._of_worktree] if self.config.truth("extensions.worktreeconfig") else []
         self._user = sorted(origins | set(self._program.user_files("config")))
 
 

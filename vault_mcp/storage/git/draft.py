@@ -83,16 +83,15 @@ def make_draft(
     root = shop.root_tree(head) if head else None
     draft = Draft("", head)
     _store_blobs(shop, draft, writes, write_files=write_files)
-    for path, write in writes.items():
-        if write.content is not None:
-            draft.modes[path] = _mode(shop, root, path, write, write_files=write_files)
+    wanted = {path: _wanted_mode(shop, write, write_files=write_files) for path, write in writes.items()}
     if shop.probe.rules.through_git:
+        draft.modes = {path: wanted[path] or _mode_of(shop, root, path) for path in writes}
         tree = bytes.fromhex(shop.git.tree(head, draft.entries()))
     else:
-        changes = {
-            encoded(path): (draft.modes[path], oid) if oid else None for path, oid in draft.oids.items()
-        }
-        draft.edited = shop.trees.edit(root, changes)
+        draft.edited = shop.trees.edit(
+            root, {encoded(path): (wanted[path], oid) if oid else None for path, oid in draft.oids.items()}
+        )
+        draft.modes = {path: draft.edited.modes[encoded(path)] for path, oid in draft.oids.items() if oid}
         tree = draft.edited.root
     draft.sha = head if head and tree == root else _store_commit(shop, tree, head, words)
     shop.remember(draft.sha, tree)
@@ -124,12 +123,16 @@ def _store_blobs(shop: Workshop, draft: Draft, writes: Mapping[str, Write], *, w
             draft.oids[path] = shop.objects.write(b"blob", write.content)
 
 
-def _mode(shop: Workshop, root: bytes | None, path: str, write: Write, *, write_files: bool) -> bytes:
-    """Give Git's mode: as asked for, as the disk or the last commit has it, or a plain file's."""
+def _wanted_mode(shop: Workshop, write: Write, *, write_files: bool) -> bytes | None:
+    """Give Git's mode as it was asked for or as a person's file has it; None: as in the last commit."""
     if write.mode is not None:
         return b"%o" % write.mode
     if not write_files and write.seen is not None and shop.probe.rules.file_mode:
         return FILES[bool(write.seen.mode & 0o100)]
+    return None
+
+
+def _mode_of(shop: Workshop, root: bytes | None, path: str) -> bytes:
     found = shop.trees.find(root, encoded(path)) if root else None
     return found[0] if found and found[0] in FILES else FILES[0]
 

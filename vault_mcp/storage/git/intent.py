@@ -10,16 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_mcp.errors import RepositoryRefused
-from vault_mcp.storage.git.objects import write_all
 
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One file of a commit.
 
     `old` and `raw` name (`blob_id`) the bytes on disk before and after, `new` is the blob in Git: the same as
@@ -35,8 +33,7 @@ class Step:
     holder: str
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """A commit that is made, but for its files, its branch and the index."""
 
     commit: str
@@ -97,11 +94,12 @@ class IntentFile:
 
     def write(self, intent: Intent) -> None:
         """Put the record on disk."""
-        fields = {name: getattr(intent, name) for name in Intent.__slots__}
-        fields["steps"] = [{name: getattr(step, name) for name in Step.__slots__} for step in intent.steps]
+        fields = {"version": _VERSION, **intent._asdict(), "steps": [step._asdict() for step in intent.steps]}
+        line = json.dumps(fields).encode() + b"\n"
         fd = self._open()
-        os.lseek(fd, 0, os.SEEK_SET)
-        write_all(fd, json.dumps({"version": _VERSION, **fields}).encode() + b"\n")
+        written = os.pwrite(fd, line, 0)
+        while written < len(line):
+            written += os.pwrite(fd, line[written:], written)
 
     def clear(self) -> None:
         """Say that nothing is under way any more."""

@@ -69,9 +69,15 @@ class Message:
 def subject_line(text: str) -> str:
     """Cut a text to one clean line of at most 100 characters."""
     line = one_line(text)
-    if len(line) > SUBJECT_LENGTH:
-        line = line[: SUBJECT_LENGTH - 1].rstrip() + "…"
-    return line or "change"
+    if len(line) > SUBJECT_LENGTH - 2:
+        line = shortened(line, SUBJECT_LENGTH - 2 if line.startswith("---") else SUBJECT_LENGTH)
+    # A line of dashes would end the message for those who look for trailers in a mail.
+    return f"> {line}" if line.startswith("---") else line or "change"
+
+
+def shortened(line: str, length: int) -> str:
+    """Cut a line to so many characters, the last of them an ellipsis."""
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def one_line(text: str) -> str:

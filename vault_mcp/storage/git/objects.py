@@ -12,16 +12,17 @@ import struct
 import zlib
 from hashlib import sha1
 
-# Trees are mostly hashes, which do not shrink: to pack a small one costs more than the whole rest of writing
-# it and saves no block on disk. Level 6 takes twice the time of level 1 and saves nothing on trees either.
+# What fits into a block of the disk anyway is stored as it is. Trees are mostly hashes, which do not shrink:
+# to pack one of 8 KiB costs more than the whole rest of writing it. Level 6 takes twice the time of level 1.
 _LEVEL = 1
-_SMALL_TREE, _LARGE_TREE = 8 * 1024, 128 * 1024
+_STORED, _STORED_TREE, _LARGE_TREE = 1024, 8 * 1024, 128 * 1024
 # zlib's usual quarter megabyte of working memory costs 50 us and more to set up; for a note less will do.
 _SMALL = 16 * 1024
 _SMALL_WINDOW, _SMALL_MEMORY = 13, 4
 _STORED_BLOCK = struct.Struct("<BHH")
 
 _ATTEMPTS = 20
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
 _numbers = itertools.count()
 
@@ -46,13 +47,23 @@ def write_all(fd: int, content: bytes) -> None:
 def deflated(kind: bytes, whole: bytes) -> bytes:
     """Give an object as the zlib stream that its file holds (RFC 1950)."""
     length = len(whole)
-    if kind == b"tree" and length <= _SMALL_TREE:
+    if length <= (_STORED_TREE if kind == b"tree" else _STORED):
         end = zlib.adler32(whole).to_bytes(4, "big")
         return b"".join((b"\x78\x01", _STORED_BLOCK.pack(1, length, length ^ 0xFFFF), whole, end))
     if length <= _SMALL:
         stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
         return stream.compress(whole) + stream.flush()
     return zlib.compress(whole, 0 if kind == b"tree" and length > _LARGE_TREE else _LEVEL)
+
+
+def _made_young(path: str) -> bool:
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False  # a `gc` was faster
+    except PermissionError:
+        pass  # another user's object in a shared repository: there, and not ours to touch
+    return True
 
 
 class LooseObjects:
@@ -71,19 +82,18 @@ class LooseObjects:
         digest = sha1(whole, usedforsecurity=False)
         name = digest.hexdigest()
         path = f"{self._folder}/{name[:2]}/{name[2:]}"
-        try:
-            os.utime(path)
-        except FileNotFoundError:
+        if not (os.access(path, os.F_OK) and _made_young(path)):
             self._store(path, deflated(kind, whole))
-        except PermissionError:
-            pass  # another user's object in a shared repository: there, and not ours to touch
         return digest.digest()
 
     def _store(self, path: str, packed: bytes) -> None:
         folder = path[:-39]
         # Git's own name for such files, so that its `prune` clears what a killed process leaves.
         partial = f"{folder}/tmp_obj_{os.getpid()}_{next(_numbers)}"
-        fd = self._create(partial, folder)
+        try:
+            fd = os.open(partial, _NEW, 0o444)
+        except FileNotFoundError:
+            fd = self._create(partial, folder)
         try:
             try:
                 write_all(fd, packed)
@@ -97,11 +107,11 @@ class LooseObjects:
     def _create(self, path: str, folder: str) -> int:
         for _ in range(_ATTEMPTS):
             try:
-                return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+                return os.open(path, _NEW, 0o444)
             except FileNotFoundError:
                 # Not there yet; or a `gc` beside us has just removed it, empty as it was, once more.
                 os.makedirs(folder, exist_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+        return os.open(path, _NEW, 0o444)
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
         """Give kind and body of the object with this name (40 hex digits); None if it is not a loose file."""

@@ -16,7 +16,7 @@ import errno
 import os
 import stat as modes
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale, StorageFailed
@@ -63,13 +63,17 @@ class Placed:
 class Placing:
     """The files of one commit. Ends with either `finish` or `undo`, and then with `close`."""
 
-    def __init__(self, root: str, state: str, going: Iterable[str] = ()) -> None:
-        """Work in the vault `root` with holders in the folder `state`; `going` are files to be taken away."""
+    def __init__(self, root: str, state: str, device: int, going: Iterable[str] = ()) -> None:
+        """Work in the vault `root`; `going` are the files to be taken away.
+
+        Holders are in the folder `state`, which is on the file system `device`.
+        """
         self._root = root
         self._going = frozenset(going)
         self._state = state
         self._folders: dict[str, int] = {}
-        self._device = -1
+        self._facts: dict[str, os.stat_result] = {}
+        self._device = device
         self._made: list[str] = []
         self.files: list[Placed] = []
 
@@ -112,6 +116,7 @@ class Placing:
                 ) from None
             raise
         self._folders[path] = fd
+        self._facts[path] = os.fstat(fd)
         if os.access(".git", os.F_OK, dir_fd=fd):
             raise PathRefused(
                 f"{path} is a Git repository of its own (a submodule or a nested one), which the vault "
@@ -121,14 +126,14 @@ class Placing:
 
     def _still_there(self) -> None:
         """Look whether each open folder is what its path leads to, so nothing went to where it was moved."""
-        for path, fd in self._folders.items():
+        for path in self._folders:
             if not path:
                 continue
             above, _, name = path.rpartition("/")
             there = None
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=self._folders[above], follow_symlinks=False)
-            ours = os.fstat(fd)
+            ours = self._facts[path]
             if there is None or (there.st_ino, there.st_dev) != (ours.st_ino, ours.st_dev):
                 raise Stale(f"The folder {path} was moved or replaced during the write. Call again.")
 
@@ -155,13 +160,15 @@ class Placing:
         file = Placed(above, name, standing or f"{_HOLDER}{len(self.files)}", seen, seen_blob, content)
         if not self._waits_for_room(above):
             try:
-                with _naming(path):
-                    folder = self.folder(above, make=content is not None)
+                folder = self.folder(above, make=content is not None)
             except FileNotFoundError:
                 if seen is not None:
                     raise _stale(path) from None
                 return file  # it goes, and so did its folder
-            if standing is None and not self._on_this_device(folder):
+            except OSError as error:
+                raise _named(error, path) from None
+            facts_of_folder = self._facts.get(above) or os.fstat(folder)
+            if standing is None and facts_of_folder.st_dev != self._device:
                 file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
         self.files.append(file)
         if content is not None:
@@ -194,11 +201,6 @@ class Placing:
             os.unlink(holder, dir_fd=folder)  # left by a killed process, and looked at by whoever recovered
             return os.open(holder, _CREATE, mode, dir_fd=folder)
 
-    def _on_this_device(self, folder: int) -> bool:
-        if self._device < 0:
-            self._device = os.stat(self._state).st_dev
-        return os.fstat(folder).st_dev == self._device
-
     def _holder(self, file: Placed) -> tuple[str, int | None]:
         if file.holder.startswith(HIDDEN_HOLDER):
             return file.holder, self.folder(file.folder)
@@ -213,17 +215,16 @@ class Placing:
             Stale: a file is not what was seen.
             PathRefused: something other than a file is in the way.
         """
-        for file in self.files:
-            if file.content is None:
-                with _naming(file.path):
+        for file in sorted(self.files, key=_comes_later) if self._going else self.files:
+            try:
+                if file.content is None:
                     self._take_away(file)
-        for file in self.files:
-            if file.content is not None:
-                with _naming(file.path):
-                    if file.seen is None:
-                        self._put_new(file)
-                    else:
-                        self._put_instead(file)
+                elif file.seen is None:
+                    self._put_new(file)
+                else:
+                    self._put_instead(file)
+            except OSError as error:
+                raise _named(error, file.path) from None
         self._still_there()
 
     def _take_away(self, file: Placed) -> None:
@@ -399,14 +400,14 @@ class Placing:
             os.close(fd)
 
 
-@contextlib.contextmanager
-def _naming(path: str) -> Iterator[None]:
+def _named(error: OSError, path: str) -> OSError:
     """Have what the disk says name the file from the vault on, not from the folder that was open."""
-    try:
-        yield
-    except OSError as error:
-        error.filename, error.filename2 = path, None
-        raise
+    error.filename, error.filename2 = path, None
+    return error
+
+
+def _comes_later(file: Placed) -> bool:
+    return file.content is not None
 
 
 def _permissions(seen: FileStat | None, executable: bool | None) -> int:

@@ -66,7 +66,7 @@ class Publication:
             HeadMovedError: the branch is elsewhere by now; nothing was changed.
         """
         going = [path for path, write in writes.items() if write.content is None]
-        self._placing = Placing(self._shop.root, self._shop.state_dir, going)
+        self._placing = Placing(self._shop.root, self._shop.state_dir, self._shop.device, going)
         try:
             return self._run(writes, words)
         finally:

@@ -131,7 +131,7 @@ def _new_bytes(shop: Workshop, step: Step) -> bytes | None:
 
 @contextlib.contextmanager
 def _placing(shop: Workshop) -> Iterator[Placing]:
-    placing = Placing(shop.root, shop.state_dir)
+    placing = Placing(shop.root, shop.state_dir, shop.device)
     try:
         yield placing
     finally:

@@ -26,6 +26,8 @@ class Refs:
         self._head = f"{git_dir}/HEAD"
         self._head_log = f"{git_dir}/logs/HEAD"
         self._packed = f"{common_dir}/packed-refs"
+        # What HEAD held last, and the branch that is.
+        self._on = "", ""
 
     def head(self) -> tuple[str, str | None]:
         """Give the branch that HEAD is on (its full name) and that branch's commit.
@@ -41,6 +43,8 @@ class Refs:
         content = _content(self._head)
         if content is None:
             raise RepositoryRefused("The repository has no HEAD, so it is damaged. Run: git fsck")
+        if content == self._on[0]:
+            return self._on[1]
         if not content.startswith("ref:"):
             raise RepositoryRefused(
                 "HEAD is detached: no branch is checked out. Check one out first, such as: git switch main"
@@ -48,6 +52,7 @@ class Refs:
         ref = content[4:].strip()
         if not ref.startswith("refs/heads/") or _BAD_REF.search(ref):
             raise RepositoryRefused("HEAD does not name a branch. Check one out first: git switch main")
+        self._on = content, ref
         return ref
 
     def read(self, ref: str) -> str | None:

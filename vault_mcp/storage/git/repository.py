@@ -58,10 +58,14 @@ class Repository:
             intents=IntentFile(f"{self._state_dir}/intent"),
             probe=Probe(program, git_dir, common_dir, trusted=trusted),
             git=ThroughGit(program, git_dir, self._state_dir),
+            device=os.stat(git_dir).st_dev,
         )
         self._ignore = Ignore(program, common_dir)
         self._upkeep = Upkeep(program)
         self._unswept = False
+        # When the Git folder last changed, as it was after a commit of ours, which had checked it under the
+        # locks: as long as that is so, nothing can be under way. The next commit checks again in any case.
+        self._quiet = 0
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
@@ -140,7 +144,8 @@ class Repository:
             raise
 
     def _writer(self) -> Writer:
-        refuse_under_way(self.git_dir)
+        if os.stat(self.git_dir).st_mtime_ns != self._quiet:
+            refuse_under_way(self.git_dir)
         self._shop.probe.look()
         if self._shop.intents.pending() or self._unswept:
             recover(self._shop, self.is_ancestor)
@@ -150,6 +155,8 @@ class Repository:
     def _leave(self, writer: Writer) -> None:
         self._lock.release()
         if writer.commits:
+            with contextlib.suppress(OSError):
+                self._quiet = os.stat(self.git_dir).st_mtime_ns
             self._upkeep.count(writer.commits)
 
     # -- reading

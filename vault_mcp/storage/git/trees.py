@@ -25,6 +25,10 @@ _ENTRY = {
 _CACHED_ENTRIES = 400_000
 
 
+class FolderInTheWayError(Exception):
+    """A file is to be where the tree has a folder."""
+
+
 class Tree:
     """One folder: `keys` are what Git sorts by (a folder's name with a slash), `entries` the raw records."""
 
@@ -70,6 +74,32 @@ class Tree:
         self.entries.insert(at, entry)
         return 1
 
+    def put_file(self, name: bytes, mode: bytes | None, oid: bytes) -> tuple[bytes, int]:
+        """Set a file's entry; without a mode the old one stays, and a new file gets a plain one's.
+
+        Returns:
+            The mode, and how many entries the tree grew by.
+
+        Raises:
+            FolderInTheWayError: the name is a folder's, or a submodule's.
+        """
+        at = bisect_left(self.keys, name)
+        there = at < len(self.keys) and self.keys[at] == name
+        if there:
+            entry = self.entries[at]
+            old = entry[: entry.index(b" ")]
+            if old == GITLINK:
+                raise FolderInTheWayError
+            mode = mode or (old if old in FILES else FILES[0])
+            self.entries[at] = b"%s %s\0%s" % (mode, name, oid)
+            return mode, 0
+        if self.find(name) is not None:
+            raise FolderInTheWayError
+        mode = mode or FILES[0]
+        self.keys.insert(at, name)
+        self.entries.insert(at, b"%s %s\0%s" % (mode, name, oid))
+        return mode, 1
+
     def drop(self, key: bytes) -> int:
         """Take out the entry that sorts by `key`; return how many entries that were: 1 or 0."""
         at = bisect_left(self.keys, key)
@@ -91,7 +121,7 @@ class Tree:
 
 @dataclass(slots=True)
 class Edited:
-    """What an edit did to a commit's tree, folder by folder.
+    """What an edit did to a commit's tree, folder by folder, and which modes its files have now.
 
     `folders` maps a folder's path (root: empty) to its object before and after and to how many files more it
     holds now, sub-folders included; an object is None where the folder is not there. `inner` names
@@ -99,6 +129,7 @@ class Edited:
     """
 
     root: bytes
+    modes: dict[bytes, bytes] = field(default_factory=dict)
     folders: dict[bytes, tuple[bytes | None, bytes | None, int]] = field(default_factory=dict)
     inner: dict[bytes, list[bytes]] = field(default_factory=dict)
 
@@ -125,8 +156,9 @@ class TreeStore:
 
     def _keep(self, oid: bytes, tree: Tree) -> None:
         if self._cached > _CACHED_ENTRIES:
-            self._cache.clear()
-            self._cached = 0
+            while self._cached > _CACHED_ENTRIES // 2:
+                oldest = next(iter(self._cache))
+                self._cached -= len(self._cache.pop(oldest).keys)
         self._cache[oid] = tree
         self._cached += len(tree.keys)
 
@@ -141,8 +173,11 @@ class TreeStore:
             oid = entry[1]
         return self.tree(oid).find(name)
 
-    def edit(self, root: bytes | None, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> Edited:
-        """Write the root tree with these paths set to (mode, blob) or taken out, and nothing else changed."""
+    def edit(self, root: bytes | None, changes: Mapping[bytes, tuple[bytes | None, bytes] | None]) -> Edited:
+        """Write the root tree with these paths set or taken out (None), and nothing else changed.
+
+        A file is set to mode and blob; a mode of None stands for the one it has.
+        """
         top = _Node()
         for path, entry in changes.items():
             at = top
@@ -171,8 +206,13 @@ class TreeStore:
                 edited.inner.setdefault(path, []).append(name)
                 grown += self._edit_folder(tree, name, change, below, edited)
             if change.entry is not None:
-                self._refuse_in_the_way(tree, name, below)
-                grown += tree.put(name, *change.entry)
+                try:
+                    edited.modes[below], more = tree.put_file(name, *change.entry)
+                except FolderInTheWayError:
+                    raise PathRefused(
+                        f"{_shown(below)} is a folder in the last commit. Choose another path."
+                    ) from None
+                grown += more
         body = tree.body()
         new = None
         if body:
@@ -193,18 +233,12 @@ class TreeStore:
             tree.put(name, FOLDER, new)
         return grown
 
-    def _refuse_in_the_way(self, tree: Tree, name: bytes, path: bytes) -> None:
-        entry = tree.find(name)
-        if entry is not None and entry[0] in (FOLDER, GITLINK):
-            what = "a folder" if entry[0] == FOLDER else "a submodule"
-            raise PathRefused(f"{_shown(path)} is {what} in the last commit. Choose another path.")
-
 
 @dataclass(slots=True)
 class _Node:
     """A name in the paths of an edit: a file (with no entry: one that goes), a folder, or both in turn."""
 
-    entry: tuple[bytes, bytes] | None = None
+    entry: tuple[bytes | None, bytes] | None = None
     is_file: bool = False
     inner: dict[bytes, _Node] = field(default_factory=dict)
 

@@ -31,6 +31,8 @@ class Workshop:
     intents: IntentFile
     probe: Probe
     git: ThroughGit
+    device: int
+    """The file system that the state folder is on."""
     roots: dict[str, bytes] = field(default_factory=dict)
 
     def root_tree(self, commit: str) -> bytes:
