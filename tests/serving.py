@@ -1,5 +1,6 @@
 """Real server processes on real vaults, and the words that tests say to them."""
 
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -97,6 +98,23 @@ def found(server: Server, query: str, **more: object) -> list[str]:
     return [one["note"] for one in given(server, "search_nodes", query=query, **more)["entities"]]
 
 
+def ask(server: Server, tool: str, /, **arguments: object) -> int:
+    """Send a call without waiting for its answer, and give its id."""
+    return server.request("tools/call", {"name": tool, "arguments": arguments})
+
+
+def answers(server: Server, asked: Iterable[int]) -> dict[int, Frame]:
+    """Wait for the answers to calls that were sent, in whatever order they come."""
+    waiting = set(asked)
+    told: dict[int, Frame] = {}
+    while waiting:
+        frame = server.next()
+        if frame.get("id") in waiting:
+            waiting.discard(frame["id"])
+            told[frame["id"]] = frame["result"]
+    return told
+
+
 def path_of(server: Server, name: str) -> str:
     """Give the path of the note of one entity."""
     (one,) = given(server, "open_nodes", names=[name])["entities"]
@@ -113,16 +131,23 @@ def count(root: Path) -> int:
     return int(git(root, "rev-list", "--count", "HEAD"))
 
 
-def linear(root: Path) -> bool:
-    """Say whether history has no merges."""
-    return git(root, "rev-list", "--merges", "HEAD") == ""
+def faults(root: Path) -> list[str]:
+    """Say what is wrong with a vault at rest: merges, changes without a commit, broken objects, leftovers."""
+    wrong = left_behind(root)
+    if git(root, "rev-list", "--merges", "HEAD"):
+        wrong.append("a merge")
+    wrong += git(root, "status", "--porcelain").splitlines()
+    # A write that failed, or was cut off, leaves objects that nothing leads to, as a `git add` does.
+    fsck = ["git", "fsck", "--strict", "--no-dangling", "--no-progress"]
+    told = subprocess.run(fsck, cwd=root, capture_output=True, text=True, check=False)
+    return [*wrong, *told.stdout.splitlines(), *told.stderr.splitlines()]
 
 
 def left_behind(root: Path) -> list[str]:
     """Name the locks and temporary files that stand in a vault or its Git folder."""
-    ours = {"vault-mcp", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "intent", "lock"}
     state = root / ".git" / "vault-mcp"
-    names = [path.name for path in state.iterdir() if path.name not in ours and path.is_file()]
+    stay = ("index", "intent", "lock")
+    names = [path.name for path in state.iterdir() if path.is_file() and not path.name.startswith(stay)]
     names += [str(p.relative_to(root)) for p in root.rglob("*.lock")]
     names += [str(p.relative_to(root)) for p in root.rglob("*") if p.name.endswith((".tmp", ".part", "~"))]
     intent = state / "intent"
