@@ -108,7 +108,7 @@ KEYS: Mapping[str, Key] = {
 
 ELSEWHERE: Mapping[str, str] = {
     "MEMORY_FILE_PATH": "Set VAULT_MCP_DIR to a folder and bring the file in with `vault-mcp import FILE`.",
-    "DPTTOOLS_MEMORY_DIR": "Set VAULT_MCP_DIR to the folder of the vault.",
+    "DPTTOOLS_MEMORY_DIR": "Set VAULT_MCP_DIR to a folder and bring files in with `vault-mcp import DIR`.",
 }
 """Variables of servers that came before, with what to do instead."""
 
