@@ -18,6 +18,7 @@ from vault_mcp.errors import VaultError
 COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
     "init": "cli_init",
+    "demo": "cli_demo",
     "import": "cli_exchange",
     "export": "cli_exchange",
     "doctor": "cli_doctor",
