@@ -162,9 +162,13 @@ def test_a_note_that_cannot_be_edited_safely_is_left_alone_and_told_of(
         assert problem in str(shown["problems"])
         with pytest.raises(NoteUnreadable):
             relations.create_relations(vault, CLAUDE, [{"from": "n", "to": "T", "relationType": "r"}])
-        # An entity of that name is made beside it, and the note stays as it is.
-        change_fields(vault)
-        assert [one["name"] for one in _entities(reading.read_graph(vault, CLAUDE))] == ["T", "n"]
+        # It may be that very entity once it is repaired: no second one is made, and it stays as it is.
+        made = entities.create_entities(
+            vault, CLAUDE, [{"name": "n", "entityType": "t", "observations": ["a fact"]}]
+        )
+        assert made["skipped"] == ["n"]
+        assert problem in str(made["message"])
+        assert [one["name"] for one in _entities(reading.read_graph(vault, CLAUDE))] == ["T"]
     assert (root / "n.md").read_bytes().decode() == text
     assert clean(root)
 

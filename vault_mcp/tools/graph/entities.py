@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import AlreadyThere, BadArgument
+from vault_mcp.errors import AlreadyThere, BadArgument, NoteUnreadable
 from vault_mcp.notes import entity as notes
 from vault_mcp.notes import frontmatter, links, names
 from vault_mcp.notes.absorb import absorb
@@ -41,22 +42,37 @@ def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str
     subject = title(name for name, _, _ in wanted)
     with vault.change("create_entities", by=caller.agent, session=caller.session, subject=subject) as change:
         made: list[Json] = []
-        skipped: list[str] = []
+        skipped: dict[str, str] = {}
         warnings: list[Json] = []
         for name, kind, texts in wanted:
-            if find.entity_or_none(change, name) is not None:
-                skipped.append(name)
+            if (why := _taken(change, name)) is not None:
+                skipped[name] = why
                 continue
             note = create(change, name, kind, find.unique(texts))
             made.append(entity_record(vault, note))
             warnings += remarks(name, find.unique(texts))
-    result: Json = {"entities": made, "skipped": skipped, "warnings": warnings}
+    result: Json = {"entities": made, "skipped": list(skipped), "warnings": warnings}
     if skipped:
-        result["message"] = (
-            f"{', '.join(skipped)}: already exists, so nothing was saved for it. "
-            "Add facts with add_observations."
+        reasons = dict.fromkeys(skipped.values())
+        result["message"] = " ".join(
+            f"{', '.join(name for name in skipped if skipped[name] == why)}: {why}" for why in reasons
         )
     return with_receipt(change, result)
+
+
+TAKEN = "already exists, so nothing was saved for it. Add facts with add_observations."
+
+
+def _taken(change: Change, name: str) -> str | None:
+    """Say why no entity of this name can be made; a note that cannot be read may be that very entity."""
+    if find.entity_or_none(change, name) is not None:
+        return TAKEN
+    note = find.broken(change, name)
+    if note is None:
+        return None
+    return (
+        f"its note {note.path} cannot be read ({note.problems[0]}). Repair it first, or choose another name."
+    )
 
 
 def create(change: Change, name: str, kind: str, texts: Sequence[str]) -> Note:
@@ -149,14 +165,19 @@ def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: st
     subject = f"{sourceName} into {targetName}"
     with vault.change("merge_entities", by=caller.agent, session=caller.session, subject=subject) as change:
         source, target = find.entity(change, sourceName), find.entity(change, targetName)
+        if source.problems:
+            raise NoteUnreadable(
+                f"{source.path} cannot be merged away: {source.problems[0]}. Repair it first."
+            )
         incoming = _incoming(change, source)
         _drop_before_merge(change, source, target)
         target = find.entity(change, target.name)
-        change.write(
+        find.edit(
+            change,
             target.path,
-            absorb(
-                change.read(target.path) or "",
-                change.read(source.path) or "",
+            partial(
+                absorb,
+                source=change.read(source.path) or "",
                 source_name=source.name,
                 stamps=_unstamped(change, source),
                 unknown=Stamp(change.at, vault.person.name),
@@ -254,8 +275,7 @@ def _drop_before_merge(change: Change, source: Note, target: Note) -> None:
             if ends[id(r)] == source.path and (path == target.path or r.type in present)
         }
         if doomed:
-            text = change.read(path) or ""
-            change.write(path, notes.remove_relations(text, _in_lines(doomed)))
+            find.edit(change, path, partial(notes.remove_relations, which=_in_lines(doomed)))
 
 
 def _means(change: Change, note: Note, path: str) -> Callable[[Relation, str], bool]:

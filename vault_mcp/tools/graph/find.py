@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import NotFound
+from vault_mcp.errors import NoteUnreadable, NotFound
 from vault_mcp.notes import names
 from vault_mcp.notes.note import Note
 
@@ -19,9 +19,14 @@ def entity(change: Change, name: str) -> Note:
 
     Raises:
         NotFound: there is no such entity, also not in files that were saved a moment ago.
+        NoteUnreadable: the note of that name does not say what it is, since its properties are broken.
     """
     found = entity_or_none(change, name)
     if found is None:
+        if (note := broken(change, name)) is not None:
+            raise NoteUnreadable(
+                f"{note.path} cannot be read as an entity: {note.problems[0]}. Repair it first."
+            )
         raise NotFound(
             f"Entity with name {name} not found. "
             "Look for the exact name with search_nodes, or make it with create_entities."
@@ -50,6 +55,30 @@ def _entity(change: Change, name: str) -> Note | None:
     if note is None or note.kind != "entity" or names.name_key(note.name) != key:
         return None
     return note
+
+
+def broken(change: Change, name: str) -> Note | None:
+    """Give the note of exactly this name whose properties cannot be read, so that it may be an entity."""
+    with change.vault.snapshot() as reader:
+        row = reader.note_named(name)
+    if row is None or row.kind != "note" or not row.problems:
+        return None
+    note = change.note(row.path)
+    return note if note is not None and note.kind == "note" and note.problems else None
+
+
+def edit(change: Change, path: str, how: Callable[[str], str]) -> None:
+    """Have a note's text be what `how` makes of it.
+
+    Raises:
+        NoteUnreadable: it cannot be edited safely; the note is named.
+    """
+    text = change.read(path) or ""
+    try:
+        edited = how(text)
+    except NoteUnreadable as error:
+        raise NoteUnreadable(f"{path}: {error}") from None
+    change.write(path, edited)
 
 
 def node(change: Change, name: str) -> Note | None:

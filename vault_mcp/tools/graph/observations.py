@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import AlreadyThere, BadArgument, NotFound
@@ -50,18 +51,19 @@ def add_observations(vault: Vault, caller: Caller, observations: Sequence[Mappin
 def _add(
     change: Change, note: Note, contents: Sequence[str], sources: tuple[Source, ...]
 ) -> tuple[list[str], list[Json]]:
-    text = change.read(note.path) or ""
     current = {o.text for o in note.observations if not o.superseded}
     superseded = {o.text for o in note.observations if o.superseded}
     fresh = [t for t in find.unique(contents) if t not in current]
     revived = [t for t in fresh if t in superseded]
     new = [t for t in fresh if t not in superseded]
-    for old in revived:
-        text = notes.revive_observation(text, old, at=change.at, by=change.by)
     stamp = Stamp(change.at, change.by, sources=sources)
-    if new:
-        text = notes.add_observations(text, [(t, stamp) for t in new])
-    change.write(note.path, text)
+
+    def with_these(text: str) -> str:
+        for old in revived:
+            text = notes.revive_observation(text, old, at=change.at, by=change.by)
+        return notes.add_observations(text, [(t, stamp) for t in new]) if new else text
+
+    find.edit(change, note.path, with_these)
     return fresh, remarks(note.name, new, list(current))
 
 
@@ -75,15 +77,14 @@ def edit_observation(
         change.expect(note.path, if_version)
         old = _current(note, oldText)
         _refuse_present(note, newText)
-        text = notes.edit_observation(
-            change.read(note.path) or "",
-            oldText,
-            newText,
-            at=change.at,
-            by=change.by,
-            stamp=_stamp(change, note, old),
+        stamp = _stamp(change, note, old)
+        find.edit(
+            change,
+            note.path,
+            lambda text: notes.edit_observation(
+                text, oldText, newText, at=change.at, by=change.by, stamp=stamp
+            ),
         )
-        change.write(note.path, text)
         record = _records(change, note.path, [newText])[0]
     return with_receipt(
         change,
@@ -113,15 +114,14 @@ def supersede_observation(
         old = _current(note, oldText)
         if newText:
             not_blank(newText, "new text")
-        text = notes.supersede_observation(
-            change.read(note.path) or "",
-            oldText,
-            at=change.at,
-            by=change.by,
-            replacement=newText or None,
-            stamp=_stamp(change, note, old),
+        stamp = _stamp(change, note, old)
+        find.edit(
+            change,
+            note.path,
+            lambda text: notes.supersede_observation(
+                text, oldText, at=change.at, by=change.by, replacement=newText or None, stamp=stamp
+            ),
         )
-        change.write(note.path, text)
         if newText:
             _add(change, _again(change, note), [newText], ())
         superseded = _records(change, note.path, [oldText])[0]
@@ -151,9 +151,8 @@ def delete_observations(vault: Vault, caller: Caller, deletions: Sequence[Mappin
             if note is None or not gone:
                 continue
             records = [observation_record(vault, note.path, o) for o in gone]
-            change.write(
-                note.path, notes.remove_observations(change.read(note.path) or "", [o.text for o in gone])
-            )
+            doomed = [o.text for o in gone]
+            find.edit(change, note.path, partial(notes.remove_observations, texts=doomed))
             deleted.append({"entityName": note.name, "deletedObservations": records})
     count = sum(len(_list(item["deletedObservations"])) for item in deleted)
     return with_receipt(

@@ -51,8 +51,8 @@ def _add(change: Change, start: Note, end: Note, kind: str) -> bool:
     if any(r.type == kind and target_path(change, start, r) == end.path for r in start.relations):
         return False
     link = wikilinks.link_to(change, end)
-    text = change.read(start.path) or ""
-    change.write(start.path, notes.add_relations(text, [(kind, link, Stamp(change.at, change.by))]))
+    row = (kind, link, Stamp(change.at, change.by))
+    find.edit(change, start.path, lambda text: notes.add_relations(text, [row]))
     return True
 
 
@@ -86,8 +86,7 @@ def remove(change: Change, note: Note, which: Callable[[Relation, str], bool]) -
             lines.add(relation.line)
             gone.append(record(change, note, relation))
     if lines:
-        text = change.read(note.path) or ""
-        change.write(note.path, notes.remove_relations(text, lambda r: r.line in lines))
+        find.edit(change, note.path, lambda text: notes.remove_relations(text, lambda r: r.line in lines))
     return gone
 
 
