@@ -17,7 +17,7 @@ MOST_LINES = 999_999
 OCCURRENCES = 100
 """Places of a repeated text that are counted one by one."""
 
-_BREAK = re.compile(r"\r?\n")
+_BREAK = re.compile(r"\r*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,8 @@ class Edited:
 
 def split_lines(text: str) -> list[str]:
     """Give a text's lines without their ends and without a byte order mark; an empty text has none."""
-    lines = text.removeprefix(BYTE_ORDER_MARK).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    *lines, last = text.removeprefix(BYTE_ORDER_MARK).split("\n")
+    return [*(line.removesuffix("\r") for line in lines), *([last] if last else [])]
 
 
 def places(text: str, sought: str) -> list[tuple[int, int]]:
