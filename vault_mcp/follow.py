@@ -275,7 +275,8 @@ class _Changed:
                 )
                 if not index.append_commit(row, _changes(notes)):
                     self.vault.history_behind()
-                index.set_head(done.sha)
+                if index.head is not None:  # else the first index is still in the making
+                    index.set_head(done.sha)
         self.rows, self.gone, self.edits = {}, [], {}
 
     def _old(self, path: str) -> Note | None:

@@ -15,6 +15,7 @@ from vault_mcp.storage.index.replay import replay as read_past
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from vault_mcp.storage.git.writer import Writer
     from vault_mcp.vault import Vault
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,9 @@ OPENING_WAIT = 0.3
 
 SETTLE_AFTER = 0.5
 """Seconds after a change before the background work that it put off."""
+
+TURN = 1_000
+"""Files that are taken in while the lock is held once."""
 
 UPKEEP_EVERY = 500
 """Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
@@ -40,6 +44,7 @@ class Follower:
         self._rebuilding = threading.Lock()
         self._awake = threading.Event()
         self._commits = 0
+        self.progress = (0, 0)
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
 
     def start(self) -> None:
@@ -62,7 +67,11 @@ class Follower:
             VaultBusy: the first index takes longer.
         """
         if not self._readable.wait(longest):
-            raise VaultBusy("The notes are being indexed for the first time. Call again in a few seconds.")
+            done, total = self.progress
+            raise VaultBusy(
+                f"The notes are being indexed for the first time ({done:,} of {total:,} files so far). "
+                "Call again in a few seconds."
+            )
         self._compared.wait(OPENING_WAIT)
 
     def wait_until_compared(self, longest: float) -> bool:
@@ -149,6 +158,7 @@ class Follower:
     def _compare_all(self) -> None:
         vault = self._vault
         try:
+            self._take_in_turns()
             with vault.repository.writing(60) as writer:
                 vault.catch_up(writer)
                 follow_files(vault, writer, None)
@@ -167,28 +177,51 @@ class Follower:
             self._readable.set()
             self._compared.set()
 
+    def _take_in_turns(self) -> None:
+        """Take in a great many files a part at a time, so that nobody waits for the lock for long."""
+        vault = self._vault
+        found, gone = compare(vault, None)
+        paths = sorted([*found, *gone])
+        if len(paths) <= TURN:
+            return
+        for start in range(0, len(paths), TURN):
+            self.progress = (start, len(paths))
+            if self._stopping.is_set():
+                return
+            with self._turn_of_writing() as writer:
+                follow_files(vault, writer, frozenset(paths[start : start + TURN]))
+
     def _look(self) -> None:
         try:
             look_at_files(self._vault, None)
         except VaultError as error:
             self._vault.trouble(str(error))
 
-    def replay(self) -> None:
-        """Read the part of history that the index does not know yet, a batch at a time."""
+    def replay(self, longest: float = float("inf")) -> bool:
+        """Read the part of history that the index does not know yet, a batch at a time; say whether all is.
+
+        After `longest` seconds it stops, and the background work goes on.
+        """
         vault, repository = self._vault, self._vault.repository
+        deadline = time.monotonic() + longest
         while not self._stopping.is_set():
             with vault.repository.writing(60) as writer:
                 old, new = vault.index.history_head, writer.head
                 if old == new or new is None:
-                    return
+                    return True
                 if old is not None and not repository.is_ancestor(old, new):
                     with vault.index.writing() as index:
                         index.reset_history()
                     old = None
             commits = repository.history(old, new)
             for _ in read_past(vault.index, commits, repository.blob, turn=self._turn):
-                if self._stopping.is_set():
-                    return
+                if self._stopping.is_set() or time.monotonic() > deadline:
+                    self.wake()
+                    return False
+        return False
 
     def _turn(self) -> AbstractContextManager[object]:
+        return self._turn_of_writing()
+
+    def _turn_of_writing(self) -> AbstractContextManager[Writer]:
         return self._vault.repository.writing(60)
