@@ -78,3 +78,6 @@ def main() -> None:
     except VaultError as error:
         print(f"vault-mcp: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:  # what the disk says to a person at their own terminal, path and all
+        print(f"vault-mcp: {error.strerror or error}: {error.filename or 'the disk'}", file=sys.stderr)
+        sys.exit(2)

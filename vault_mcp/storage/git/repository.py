@@ -132,8 +132,11 @@ class Repository:
         return TryWriting(self)
 
     def _enter(self, timeout: float) -> Writer | None:
-        if not self._lock.acquire(timeout):
-            return None
+        try:
+            if not self._lock.acquire(timeout):
+                return None
+        except OSError as error:  # nobody may write here
+            raise storage_failed(error, self.root) from error
         try:
             return self._writer()
         except OSError as error:
