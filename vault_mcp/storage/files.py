@@ -219,8 +219,24 @@ def folders(root: str, under: str = "") -> Iterator[str]:
 
 def within_nested(root: str, path: str) -> bool:
     """Whether a path lies in a repository of its own inside the vault, which the vault leaves to that one."""
-    parts = path.split("/")
-    return any(_is_repository(root, "/".join(parts[:length])) for length in range(1, len(parts)))
+    parts = path.split("/")[:-1]
+    if not _STEPWISE:
+        return any(_is_repository(root, "/".join(parts[: length + 1])) for length in range(len(parts)))
+    place = _open_root(root)
+    try:
+        for part in parts:
+            _refuse_loose(part)
+            inner = os.open(part, _FOLDER, dir_fd=place)
+            os.close(place)
+            place = inner
+            with suppress(FileNotFoundError):
+                os.stat(".git", dir_fd=place, follow_symlinks=False)
+                return True
+    except OSError as error:
+        _raise_unless_nothing(error, path)
+    finally:
+        os.close(place)
+    return False
 
 
 def listing(root: str, path: str, depth: int = 2, limit: int = 1000) -> Listing | None:

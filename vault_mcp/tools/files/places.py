@@ -106,6 +106,8 @@ def is_in_memories(said: str) -> bool:
 
 def _spelled(root: str, path: str) -> tuple[str, Kind | None]:
     """Give a path as it is spelled on the disk, and what is there; as it came where nothing is."""
+    if path and files.stat(root, path) is not None:  # the common case, in one look
+        return path, "file"
     kind = files.kind(root, path)
     if kind is not None:
         return path, kind
