@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 
 from vault_mcp.notes.analyse import STOP_WORDS, words
-from vault_mcp.notes.passages import cut
+from vault_mcp.notes.passages import cut, passage_key
 from vault_mcp.notes.question import read_question
 from vault_mcp.notes.ranking import BY_MEANING, BY_WORDS, Candidate, Weights, rank, rarity, worth_asking
-from vault_mcp.storage.vectors import Nearness, SentenceEncoder, Vectors, embed, passage_key
+from vault_mcp.storage.vectors import Nearness, SentenceEncoder, Vectors, embed
 
 Search = Callable[[str, int], Sequence[str]]
 

@@ -38,7 +38,7 @@ def test_flags_win_over_the_environment_and_that_over_the_vaults_file(vault: Pat
 
 
 def test_the_vaults_file_can_say_nothing_but_how_notes_are_treated(vault: Path) -> None:
-    assert set(VAULT_KEYS) == {"hand_edits", "graph_observations", "rename_links"}
+    assert set(VAULT_KEYS) == {"hand_edits", "graph_observations", "rename_links", "embeddings"}
     lines = [
         f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "http")
     ]
@@ -133,3 +133,31 @@ def test_the_disk_the_home_and_what_lies_around_it_are_no_vault(vault: Path, tmp
 
 def test_a_vault_that_is_not_there_yet_has_no_file(vault: Path) -> None:
     assert settings(vault / "new").complaints == ()
+
+
+@pytest.mark.parametrize("said", ['"off"', "false", '"no"'])
+def test_embeddings_are_switched_off_in_the_vaults_file_and_on_again_by_a_flag(
+    vault: Path, said: str
+) -> None:
+    (vault / FILE).write_text(f"embeddings = {said}\n")
+    assert settings(vault).embeddings == "off"
+    assert settings(vault, {"embeddings": "on"}).embeddings == "on"
+    assert settings(vault, VAULT_MCP_EMBEDDINGS="on").embeddings == "on"
+
+
+def test_a_vaults_file_cannot_say_where_vectors_are_made(vault: Path) -> None:
+    (vault / FILE).write_text('embedding_url = "http://localhost:1/v1"\nembedding_model = "m"\n')
+    found = settings(vault)
+    assert (found.embedding_url, found.embedding_model) == ("", "")
+    assert len(found.complaints) == 2
+
+
+def test_an_embedding_address_is_of_this_machine_and_names_its_model(vault: Path) -> None:
+    flags: dict[str, object] = {"embedding_url": "http://localhost:8080/v1", "embedding_model": "m"}
+    assert settings(vault, flags).embedding_url == "http://localhost:8080/v1"
+    assert settings(vault, VAULT_MCP_EMBEDDING_URL="http://[::1]:1/v1", VAULT_MCP_EMBEDDING_MODEL="m")
+    for address in ("https://api.example.com/v1", "ftp://localhost/", "localhost:8080", "http://[bad"):
+        with pytest.raises(BadArgument, match="address of this machine"):
+            settings(vault, {"embedding_url": address, "embedding_model": "m"})
+    with pytest.raises(BadArgument, match="--embedding-model"):
+        settings(vault, {"embedding_url": "http://localhost:8080/v1"})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.waiting import wait_until
 from vault_mcp.errors import BadArgument, StorageFailed
+from vault_mcp.notes.passages import passage_key
 from vault_mcp.storage.vectors import (
     WHOLE_UP_TO,
     Embedding,
@@ -17,7 +18,6 @@ from vault_mcp.storage.vectors import (
     SentenceEncoder,
     Vectors,
     embed,
-    passage_key,
     pieces,
 )
 

@@ -12,8 +12,10 @@ import click
 from vault_mcp.doors.cli_vault import json_option, opened, progress, settings_of, vault_option
 from vault_mcp.errors import AlreadyThere, BadArgument, StorageFailed
 from vault_mcp.notes.jsonl import Graph, read_jsonl, write_jsonl
+from vault_mcp.notes.transcript import Transcript, is_transcript, read_transcript
 from vault_mcp.tools.exchange import ImportReport, export_graph, import_graph
 from vault_mcp.tools.keys.importing import KeyImportReport, import_keys
+from vault_mcp.tools.memories.importing import MemoryImportReport, import_memories
 from vault_mcp.vault import Vault
 
 AGENT = "import"
@@ -23,6 +25,8 @@ MOST = 20
 """Problems that are shown; --json gives all."""
 
 STANDARD = "-"
+
+Report = ImportReport | KeyImportReport | MemoryImportReport
 
 
 @click.command("import", epilog="Example: vault-mcp import ~/memory.jsonl --dry-run")
@@ -34,8 +38,9 @@ STANDARD = "-"
 def import_(source: str, vault: str | None, agent: str | None, dry_run: bool, as_json: bool) -> None:
     """Bring the memory of another server into the vault, in one commit.
 
-    FILE is the file of the official memory server, the log of plain-text-memory, or a folder of <key>.json
-    files; which of them is seen by itself. "-" reads standard input. What is in the vault already is not
+    FILE is the file of the official memory server, the log of plain-text-memory, JSON lines of memories
+    ({"text", "session_id", "created", "speaker"}, only the first is needed), or a folder of <key>.json files;
+    which of them is seen by itself. "-" reads standard input. What is in the vault already is not
     repeated, so an import can be repeated. A line that cannot be read costs that line alone.
 
     The exit code is 0 when all of it is in the vault, 1 when something was left out, 2 when nothing was done.
@@ -43,15 +48,16 @@ def import_(source: str, vault: str | None, agent: str | None, dry_run: bool, as
     settings = settings_of(vault=vault, agent=agent)
     by = settings.agent or AGENT
     name = "standard input" if source == STANDARD else os.path.basename(os.path.abspath(source))
-    graph = None if os.path.isdir(source) else read_jsonl(_content(source))
-    if graph is not None and not (graph.entities or graph.relations):
-        raise BadArgument(_nothing(source, graph))
-    report: ImportReport | KeyImportReport
+    content = None if os.path.isdir(source) else _content(source)
+    found = None if content is None else _read(content, source)
+    report: Report
     with opened(settings, make=not dry_run) as open_vault:
-        if graph is None:
+        if found is None:
             report = _keys(open_vault, source, by, dry_run=dry_run)
+        elif isinstance(found, Transcript):
+            report = _memories(open_vault, found, name, by, dry_run=dry_run)
         else:
-            report = _graph(open_vault, graph, name, by, dry_run=dry_run)
+            report = _graph(open_vault, found, name, by, dry_run=dry_run)
     if as_json:
         click.echo(json.dumps({"source": source, **asdict(report)}, ensure_ascii=False, indent=2))
     else:
@@ -102,6 +108,15 @@ def _content(source: str) -> bytes:
         raise BadArgument(f"{source} cannot be read ({error.strerror}). Name a file or a folder.") from error
 
 
+def _read(content: bytes, source: str) -> Graph | Transcript:
+    if is_transcript(content):
+        return read_transcript(content)
+    graph = read_jsonl(content)
+    if not (graph.entities or graph.relations):
+        raise BadArgument(_nothing(source, graph))
+    return graph
+
+
 def _nothing(source: str, graph: Graph) -> str:
     named = "Standard input" if source == STANDARD else source
     if not graph.problems:
@@ -121,6 +136,18 @@ def _graph(vault: Vault, graph: Graph, name: str, by: str, *, dry_run: bool) -> 
     return report
 
 
+def _memories(
+    vault: Vault, transcript: Transcript, name: str, by: str, *, dry_run: bool
+) -> MemoryImportReport:
+    total = len(transcript.memories)
+    with progress("Import", 2 * total) as show:
+        report = import_memories(
+            vault, transcript, by=by, source=name, progress=lambda done, _: show(done), dry_run=dry_run
+        )
+        show(2 * total)
+    return report
+
+
 def _keys(vault: Vault, folder: str, by: str, *, dry_run: bool) -> KeyImportReport:
     total = sum(1 for _ in os.scandir(folder))
     with progress("Import", 2 * total) as show:
@@ -132,7 +159,7 @@ def _keys(vault: Vault, folder: str, by: str, *, dry_run: bool) -> KeyImportRepo
 # -- telling
 
 
-def _summary(name: str, report: ImportReport | KeyImportReport, *, dry_run: bool) -> Iterator[str]:
+def _summary(name: str, report: Report, *, dry_run: bool) -> Iterator[str]:
     if dry_run:
         yield f"Nothing was saved. An import of {name} would do this:"
     elif report.commit:
@@ -147,11 +174,14 @@ def _summary(name: str, report: ImportReport | KeyImportReport, *, dry_run: bool
             yield f"    and {len(report.problems) - MOST} more; --json shows all."
 
 
-def _counts(report: ImportReport | KeyImportReport) -> Iterator[str]:
+def _counts(report: Report) -> Iterator[str]:
     if isinstance(report, KeyImportReport):
         yield f"{report.written} keys new, {report.replaced} with another value, {report.same} as they were"
         if report.others:
             yield f"{len(report.others)} other files were left where they are"
+        return
+    if isinstance(report, MemoryImportReport):
+        yield f"{report.memories} memories new, {report.present} there already, in {report.sessions} sessions"
         return
     yield f"{report.entities} entities new, {report.merged} there already"
     yield f"{report.observations} observations and {report.relations} relations added"

@@ -36,6 +36,9 @@ GRAPH_RESOURCES = ("memory://knowledge-graph", "memory://taxonomy")
     type=click.Choice(["objects", "strings"]),
     help="Observations as records with stamps (default), or as bare strings.",
 )
+@click.option("--embeddings", type=click.Choice(["on", "off"]), help="Recall by meaning too (default on).")
+@click.option("--embedding-url", metavar="URL", help="An OpenAI-compatible endpoint of this machine.")
+@click.option("--embedding-model", metavar="NAME", help="The model that the endpoint is to use.")
 def serve(**flags: object) -> None:
     """Serve a vault over standard input and output.
 

@@ -48,6 +48,9 @@ def options_of(settings: Settings) -> Options:
         hand_edits=settings.hand_edits,
         rename_links=settings.rename_links,
         graph_observations=settings.graph_observations,
+        embeddings=settings.embeddings,
+        embedding_url=settings.embedding_url,
+        embedding_model=settings.embedding_model,
         trusted=settings.trusted,
     )
 

@@ -10,6 +10,7 @@ default and told in one sentence.
 
 import os
 import tomllib
+import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -24,6 +25,7 @@ DEFAULT_VAULT = "~/memory-vault"
 
 HandEdits = Literal["commit", "leave"]
 GraphObservations = Literal["objects", "strings"]
+Embeddings = Literal["on", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ class Settings:
         hand_edits: what is done with such an edit: commit it in the person's name, or leave it to them.
         graph_observations: observations as records with their stamps, or as bare strings.
         rename_links: rewrite the links to a note that is renamed.
+        embeddings: recall by meaning beside words.
+        embedding_url: an OpenAI-compatible endpoint of this machine that makes the vectors; "" for our own.
+        embedding_model: what it is to make them with.
         trusted: the user has allowed the programs that the vault's repository names (`vault-mcp trust`).
         complaints: what was not understood, a sentence each.
     """
@@ -53,6 +58,9 @@ class Settings:
     hand_edits: HandEdits = "commit"
     graph_observations: GraphObservations = "objects"
     rename_links: bool = True
+    embeddings: Embeddings = "on"
+    embedding_url: str = ""
+    embedding_model: str = ""
     trusted: bool = False
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
@@ -84,6 +92,21 @@ def _take_words(value: object) -> object:
     return tuple(word for word in (str(item).strip() for item in value) if word)
 
 
+def _take_on_off(value: object) -> object:
+    switched = _take_switch(value)
+    return None if switched is None else "on" if switched else "off"
+
+
+def _take_own_address(value: object) -> object:
+    # Notes must not leave the machine by a slip of the hand.
+    try:
+        parts = urllib.parse.urlsplit(str(value))
+    except ValueError:
+        return None
+    own = parts.scheme in ("http", "https") and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    return str(value) if own else None
+
+
 SWITCHED = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 SWITCH = Key("true or false", _take_switch)
 WORDS = Key("a list of words with commas between them", _take_words)
@@ -93,6 +116,7 @@ VAULT_KEYS: Mapping[str, Key] = {
     "hand_edits": _one_of("commit", "leave"),
     "graph_observations": _one_of("objects", "strings"),
     "rename_links": SWITCH,
+    "embeddings": Key('"on" or "off"', _take_on_off),
 }
 """All that a vault's own file may say."""
 
@@ -103,6 +127,8 @@ KEYS: Mapping[str, Key] = {
     "exclude_tools": WORDS,
     "read_only": SWITCH,
     "watch": SWITCH,
+    "embedding_url": Key("an address of this machine, as http://localhost:8080/v1", _take_own_address),
+    "embedding_model": NAME,
 }
 """All that the environment (as VAULT_MCP_ and the name in capitals) and the flags may say."""
 
@@ -128,6 +154,8 @@ def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
     root = vault_folder(str(given.pop("vault", "") or environ.get("VAULT_MCP_DIR") or DEFAULT_VAULT))
     values, complaints = _from_file(root)
     values |= _from_environment(environ) | _understood(given, lambda name: "--" + name.replace("_", "-"))
+    if values.get("embedding_url") and not values.get("embedding_model"):
+        raise BadArgument("An embedding address needs the name of a model. Give --embedding-model too.")
     values.setdefault("agent", environ.get("MEMORY_AGENT", ""))
     complaints += [f"{name} is not used here. {do}" for name, do in ELSEWHERE.items() if name in environ]
     complaints += _unknown_variables(environ)

@@ -46,6 +46,7 @@ def new_memory(
     tags: Iterable[str],
     created: str,
     agent: str,
+    speaker: str = "",
     relations: Iterable[tuple[str, str, Stamp | None]] = (),
 ) -> str:
     """Return a new memory note.
@@ -58,7 +59,8 @@ def new_memory(
         session: The session it came from; an empty one is left out.
         tags: In their order; none are left out.
         created: When, `YYYY-MM-DDTHH:MM:SSZ`.
-        agent: Who.
+        agent: Who wrote it down.
+        speaker: Who said it, where that is somebody else; an empty one is left out.
         relations: For each line its type, its wikilink as `links.written_link` gives it, and a stamp or None.
     """
     properties = {
@@ -66,6 +68,7 @@ def new_memory(
         "id": id,
         "importance": importance,
         "session": session,
+        "speaker": speaker,
         "tags": list(tags),
         "created": created,
         "agent": agent,

@@ -5,6 +5,7 @@ itself and counts for its note. Cuts fall at headings first, then between paragr
 long is cut behind a line, a sentence or a word.
 """
 
+import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,11 @@ class Passage:
     heading: str
     text: str
     line: int
+
+
+def passage_key(text: str) -> bytes:
+    """Return the key under which a passage's vectors are kept: equal texts share them."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def cut(

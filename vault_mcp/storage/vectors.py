@@ -13,7 +13,6 @@ it is exact, needs no building, and takes a new row at once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import threading
@@ -73,10 +72,14 @@ class SentenceEncoder:
 
     def encode(self, texts: Sequence[str]) -> Rows:
         """Return the vectors; the first call loads the weights, about a second."""
-        with self._lock:
-            if self._encoder is None:
-                self._encoder = USE(threads=1)
-            return np.asarray(self._encoder.encode(list(texts)), dtype=np.float16)
+        if self._encoder is None:
+            with self._lock:
+                if self._encoder is None:
+                    encoder = USE(threads=1)
+                    encoder.encode(["weights"])
+                    self._encoder = encoder
+        # It keeps nothing of a call, so that a question need not wait for the batch in the background.
+        return np.asarray(self._encoder.encode(list(texts)), dtype=np.float16)
 
 
 class LocalEndpoint:
@@ -133,11 +136,6 @@ class LocalEndpoint:
 
 def _place(one: dict[str, int]) -> int:
     return one.get("index", 0)
-
-
-def passage_key(text: str) -> bytes:
-    """Return the key under which a passage's vectors are kept: equal texts share them."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def pieces(text: str) -> list[str]:

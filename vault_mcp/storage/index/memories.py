@@ -62,11 +62,17 @@ class Memories(Snapshot):
             twins.append((number, [row[0] for row in rows]))
         return twins
 
-    def newest_memory(self) -> int:
-        """Give the highest number that a memory bears, 0 without any."""
-        number: int = self._one("SELECT coalesce(max(memory_id), 0) FROM notes WHERE memory_id IS NOT NULL")[
-            0
-        ]
+    def free_memory_id(self, first: int) -> int:
+        """Give the lowest number from `first` on that no memory bears."""
+        if self._one("SELECT 1 FROM notes WHERE memory_id = ?", (first,)) is None:
+            return first
+        row = self._one(
+            "SELECT n.memory_id + 1 FROM notes n WHERE n.memory_id >= ?"
+            " AND NOT EXISTS (SELECT 1 FROM notes x WHERE x.memory_id = n.memory_id + 1)"
+            " ORDER BY n.memory_id LIMIT 1",
+            (first,),
+        )
+        number: int = row[0]
         return number
 
     def count_memories(self) -> tuple[int, int]:
@@ -76,15 +82,18 @@ class Memories(Snapshot):
         )
         return rows.get(0, 0), rows.get(1, 0)
 
-    def memories_of_session(self, session: str, limit: int, after: int = 0) -> list[MemoryRow]:
-        """Give memories of a session in the order in which they were stored."""
+    def session_paths(self, session: str) -> list[str]:
+        """Give where the memories of a session lie, archived ones too."""
         rows = self._rows(
-            f"{NOTE} WHERE n.kind = 'memory' AND n.archived = 0 AND n.session = ? AND n.memory_id > ?"
-            " ORDER BY n.memory_id LIMIT ?",
-            (storable(session), after, limit),
+            "SELECT f.path FROM notes n JOIN files f ON f.id = n.id"
+            " WHERE n.kind = 'memory' AND n.session = ?",
+            (storable(session),),
         )
-        found = (self.memory_of(note_row(row)) for row in rows)
-        return [row for row in found if row is not None]
+        return [row[0] for row in rows]
+
+    def subjects(self, tool: str) -> list[str]:
+        """Give the subjects of all commits that a tool made."""
+        return [row[0] for row in self._rows("SELECT subject FROM commits WHERE tool = ?", (tool,))]
 
     def sessions(self, limit: int, cursor: str | None = None) -> Page[SessionRow]:
         """Give the sessions, the one with the newest memory first.

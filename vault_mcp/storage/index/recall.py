@@ -1,8 +1,10 @@
 """What recall asks of the index: units by words, what is told of each, what stands beside it, and vectors."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from vault_mcp.storage.index.dates import written
 from vault_mcp.storage.index.lookup import Snapshot
 from vault_mcp.storage.index.rows import UnitKind
 from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, PASSAGE, SHIFT, SUPERSEDED, VALUE
@@ -19,8 +21,9 @@ _KINDS: dict[int, UnitKind] = {
 
 _UNIT = f"""
 SELECT w.id, u.role, w.words, f.path, n.kind, n.name, n.type, n.archived, n.importance, n.session,
-  n.memory_id, n.created, n.agent, n.more, o.text, coalesce(o.edited_at, o.added_at),
-  coalesce(o.edited_by, o.agent), p.text, p.heading
+  n.memory_id, n.created, coalesce(n.agent, n.added_by), n.added, n.more, o.text,
+  coalesce(o.edited_at, o.added_at), coalesce(o.edited_by, o.agent), coalesce(o.edited, o.added),
+  p.text, p.heading
 FROM word_units w JOIN units u ON u.id = w.id
 JOIN notes n ON n.id = w.id >> {SHIFT} JOIN files f ON f.id = n.id
 LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDED})
@@ -50,6 +53,16 @@ LEFT JOIN notes a ON n.memory_id IS NOT NULL AND n.session <> '' AND a.id = (
   SELECT x.id FROM notes x
   WHERE x.session = n.session AND x.memory_id > n.memory_id AND x.memory_id IS NOT NULL
   ORDER BY x.memory_id LIMIT 1)
+"""
+
+
+_UNITS_OF_NOTES = f"SELECT w.id FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT}"
+
+_COUNTS = f"""
+SELECT j.value, (
+  SELECT count(*) FROM word_units x
+  WHERE x.id >= j.value << {SHIFT} AND x.id <= (j.value << {SHIFT}) + {MOST_ROWS})
+FROM json_each(?) j
 """
 
 
@@ -84,17 +97,21 @@ class Scope:
         if self.importance is not None:
             terms.append("n.kind = 'memory' AND n.importance >= ?")
             values.append(self.importance)
-        written = "(SELECT max(coalesce(o.edited, o.added), o.added) FROM observations o WHERE o.id = w.id)"
+        last = "(SELECT max(coalesce(o.edited, o.added), o.added) FROM observations o WHERE o.id = w.id)"
         for sign, moment in ((">=", self.since), ("<", self.before)):
             if moment is not None:
-                terms.append(f"coalesce({written}, n.added) {sign} ?")
+                terms.append(f"coalesce({last}, n.added) {sign} ?")
                 values.append(moment)
         return " AND ".join(f"({term})" for term in terms) or "1", values
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """One unit with all that is told of it; `at` and `by` are the last who wrote it, where that is known."""
+    """One unit with all that is told of it.
+
+    `at` and `by` say who wrote it last and when, from its stamp or else from Git, where that is known;
+    `moment` is that time in seconds since 1970.
+    """
 
     id: int
     kind: UnitKind
@@ -113,11 +130,31 @@ class UnitRow:
     speaker: str
     at: str | None
     by: str | None
+    moment: int | None
 
     @property
     def note(self) -> int:
         """The number of its note in this snapshot."""
-        return self.id >> SHIFT
+        return note_of(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorNews:
+    """What changed among the vectors after a number.
+
+    Attributes:
+        mark: Which index this is; another mark means that the index was made anew.
+        model: Whose vectors are kept, "" before the first.
+        newest: The number to ask from the next time.
+        gone: Units that went.
+        came: Units with their vectors as bytes.
+    """
+
+    mark: str
+    model: str
+    newest: int
+    gone: list[int]
+    came: list[tuple[int, bytes]]
 
 
 class Recall(Snapshot):
@@ -157,8 +194,21 @@ class Recall(Snapshot):
     def units_in(self, scope: Scope) -> list[int]:
         """Give the units within a scope."""
         condition, values = scope.condition()
-        sql = f"SELECT w.id FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT} WHERE {condition}"
-        return [row[0] for row in self._rows(sql, values)]
+        return [row[0] for row in self._rows(f"{_UNITS_OF_NOTES} WHERE {condition}", values)]
+
+    def units_among(self, units: Collection[int], scope: Scope) -> set[int]:
+        """Give those of some units that are within a scope."""
+        condition, values = scope.condition()
+        found: set[int] = set()
+        for part in _parts(units):
+            marks = ", ".join("?" * len(part))
+            sql = f"{_UNITS_OF_NOTES} WHERE w.id IN ({marks}) AND {condition}"
+            found.update(row[0] for row in self._rows(sql, (*part, *values)))
+        return found
+
+    def unit_counts(self, notes: Collection[int]) -> dict[int, int]:
+        """Give for each of some notes how many units it has."""
+        return dict(self._rows(_COUNTS, (json.dumps(list(notes)),)))
 
     def beside(self, units: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
         """Give for each unit the one before and the one after it, in its note or its session."""
@@ -185,9 +235,11 @@ class Recall(Snapshot):
         model: str = self._one("SELECT model FROM word_state")[0]
         return model
 
-    def vectors_since(self, rev: int) -> tuple[int, list[int], list[tuple[int, bytes]]]:
-        """Give what changed after a number: the newest number, units that went, units with their vectors."""
-        newest: int = self._one("SELECT rev FROM word_state")[0]
+    def vectors_since(self, mark: str, rev: int) -> VectorNews:
+        """Give what changed after a number; all there is when the index is not the one of that mark."""
+        own, newest, model = self._one("SELECT mark, rev, model FROM word_state")
+        if own != mark:
+            rev = 0
         gone = [row[0] for row in self._rows("SELECT id FROM word_gone WHERE rev > ?", (rev,))]
         came = self._rows(
             "SELECT w.id, v.row FROM word_units w JOIN vectors v ON v.key = w.key WHERE w.rev > ?1"
@@ -195,7 +247,7 @@ class Recall(Snapshot):
             " WHERE v.rev > ?1 AND w.rev <= ?1",
             (rev,),
         )
-        return newest, gone, came
+        return VectorNews(own, model, newest, gone, came)
 
     def unvectored(self, most: int) -> list[tuple[bytes, str | None]]:
         """Give keys that wait for their vectors with the texts behind them; None for a text that is gone."""
@@ -218,6 +270,11 @@ class Recall(Snapshot):
         return count
 
 
+def note_of(unit: int) -> int:
+    """Give the number of the note that a unit is a part of, in the same snapshot."""
+    return unit >> SHIFT
+
+
 def _parts(numbers: Iterable[int], size: int = 500) -> Iterator[list[int]]:
     ordered = sorted(set(numbers))
     for start in range(0, len(ordered), size):
@@ -226,11 +283,14 @@ def _parts(numbers: Iterable[int], size: int = 500) -> Iterator[list[int]]:
 
 def _unit(row: Sequence[object]) -> UnitRow:
     (number, role, words, path, kind, name, type_, archived, importance, session, memory_id) = row[:11]
-    (created, agent, more, fact, fact_at, fact_by, prose, heading) = row[11:]
+    (created, agent, added, more, fact, fact_at, fact_by, fact_moment, prose, heading) = row[11:]
     assert isinstance(number, int)
     assert isinstance(role, int)
     text = name if role == NAME else fact if fact is not None else prose
     is_fact = role in (OBSERVATION, SUPERSEDED)
+    moment = fact_moment if is_fact else added
+    if not isinstance(moment, int):
+        moment = None
     return UnitRow(
         id=number,
         kind=_KINDS[role],
@@ -247,8 +307,9 @@ def _unit(row: Sequence[object]) -> UnitRow:
         session=str(session),
         memory_id=memory_id if isinstance(memory_id, int) else None,
         speaker=speaker_of(more if isinstance(more, str) else None),
-        at=_text_or_none(fact_at if is_fact else created),
+        at=_text_or_none(fact_at if is_fact else created) or written(moment),
         by=_text_or_none(fact_by if is_fact else agent),
+        moment=moment,
     )
 
 

@@ -9,7 +9,7 @@ Two floors. *Current* tables say what the files hold now; they are in step with 
 *History* tables say what was there before, up to the commit `state.history_head`, which may lie behind.
 """
 
-VERSION = 2
+VERSION = 3
 """Raised whenever a table changes: an index of another version is thrown away and made anew."""
 
 ARCHIVE = "archive/"
@@ -105,6 +105,7 @@ CREATE INDEX places_by_lineage ON places (lineage);
 CREATE TABLE lineage_commits (
   lineage INTEGER NOT NULL, seq INTEGER NOT NULL, blob TEXT, PRIMARY KEY (lineage, seq)
 ) WITHOUT ROWID;
+CREATE INDEX lineage_commits_by_seq ON lineage_commits (seq);
 
 CREATE TABLE undated (path TEXT PRIMARY KEY) WITHOUT ROWID;
 

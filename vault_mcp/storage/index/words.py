@@ -5,15 +5,16 @@ came or went, in `unworded`, and `settle_words` does the work in the background,
 asked. A unit's words begin with those of its title: the name of its entity, or who speaks in its memory.
 
 Every settled row bears a number that grows (`rev`), and so does every vector and every row that went: a
-process that holds vectors in memory asks for what is newer than what it has.
+process that holds vectors in memory asks for what is newer than what it has. `mark` tells it whether the
+index is still the one it asked before.
 """
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
 from vault_mcp.notes.analyse import words
+from vault_mcp.notes.passages import passage_key
 from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 
 ANALYSED = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
@@ -27,8 +28,10 @@ CREATE TABLE word_units (
 CREATE INDEX word_units_by_key ON word_units (key);
 CREATE INDEX word_units_by_rev ON word_units (rev);
 CREATE TABLE word_gone (rev INTEGER PRIMARY KEY, id INTEGER NOT NULL);
-CREATE TABLE word_state (id INTEGER PRIMARY KEY CHECK (id = 1), rev INTEGER NOT NULL, model TEXT NOT NULL);
-INSERT INTO word_state VALUES (1, 0, '');
+CREATE TABLE word_state (
+  id INTEGER PRIMARY KEY CHECK (id = 1), mark TEXT NOT NULL, rev INTEGER NOT NULL, model TEXT NOT NULL
+);
+INSERT INTO word_state VALUES (1, hex(randomblob(8)), 0, '');
 CREATE VIRTUAL TABLE unit_words USING fts5 (
   words, content = 'word_units', content_rowid = 'id', tokenize = "{ANALYSED}"
 );
@@ -46,11 +49,6 @@ END;
 
 BATCH = 400
 """Units that are settled in one short transaction of the background work."""
-
-
-def passage_key(text: str) -> bytes:
-    """Give the key under which a text's vectors are kept: equal texts share them."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class WordTables:
@@ -156,14 +154,18 @@ class WordTables:
         self._db.execute("DELETE FROM vectors")
         self._db.execute("INSERT OR IGNORE INTO unvectored SELECT DISTINCT key FROM word_units")
 
-    def store_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep vectors by their keys."""
+    def store_vectors(self, model: str, rows: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Keep vectors by their keys; False, and nothing is kept, when they are not of the model in use."""
+        (known,) = self._db.execute("SELECT model FROM word_state").fetchone()
+        if known != model:
+            return False
         rev = self._rev()
         for key, row in rows:
             rev += 1
             self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (key, row, rev))
             self._db.execute("DELETE FROM unvectored WHERE key = ?", (key,))
         self._db.execute("UPDATE word_state SET rev = ?", (rev,))
+        return True
 
     def drop_vectors(self, units: Sequence[int]) -> None:
         """Throw away the vectors of these units and have them made again."""

@@ -1,15 +1,13 @@
-"""A claim held against its premise and against what is remembered."""
+"""A claim held against its premise, and the premise against what is remembered."""
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
 from vault_mcp.notes.analyse import STOP_WORDS, words
-from vault_mcp.storage.index import Scope
 from vault_mcp.tools.graph.records import Json, not_blank
-from vault_mcp.tools.memories.recalling import Recalled, recall
+from vault_mcp.tools.memories.answers import Answer, answers
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ CITED = 5
 """Passages that are cited on either side."""
 
 ON_TOPIC = 0.34
-"""Share of the claim's words that a passage must hold to be cited at all."""
+"""Share of the premise's words that a passage must hold to be cited at all."""
 
 _DENIES = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|without|neither|nor|cannot|isn't|aren't|wasn't|weren't|don't|doesn't|"
@@ -32,7 +30,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 def memory_verify_claim(
     vault: Vault, caller: Caller, premise: str, conclusion: str, threshold: float = 0.36
 ) -> Json:
-    """Score how near two texts are, and cite what the memory holds for and against the conclusion.
+    """Score how near two texts are, and cite what the memory holds for and against the premise.
 
     trust = 1 / (1 + distance), the form of the peer's. The distance is 2 (1 - likeness), and the likeness is
     the mean of their shared words (Dice) and, with vectors, their cosine. A conclusion that denies what the
@@ -47,7 +45,7 @@ def memory_verify_claim(
     distance = (1.0 - likeness) * 2 + (1.0 if opposed else 0.0)
     trust = 1.0 / (1.0 + distance)
     verified = trust > threshold and not opposed
-    supporting, contradicting = _cited(vault, conclusion)
+    supporting, contradicting = _cited(vault, premise)
     return {
         "status": "VERIFIED" if verified else "REJECTED",
         "trust_score": round(trust, 4),
@@ -90,21 +88,21 @@ def _opposed(premise: str, conclusion: str) -> str:
     return ""
 
 
-def _cited(vault: Vault, conclusion: str) -> tuple[list[Recalled], list[Recalled]]:
-    found, _ = recall(vault, conclusion, Scope(), 20)
-    wanted = _meat(conclusion)
-    supporting: list[Recalled] = []
-    contradicting: list[Recalled] = []
+def _cited(vault: Vault, premise: str) -> tuple[list[Answer], list[Answer]]:
+    found = answers(vault, premise, 20).found
+    wanted = _meat(premise)
+    supporting: list[Answer] = []
+    contradicting: list[Answer] = []
     for one in found:
         held = len(wanted & _meat(f"{one.unit.name} {one.unit.text}")) / max(1, len(wanted))
-        if held < ON_TOPIC or math.isnan(held):
+        if held < ON_TOPIC:
             continue
-        against = one.unit.superseded or _opposed(one.unit.text, conclusion)
+        against = one.unit.superseded or _opposed(one.unit.text, premise)
         (contradicting if against else supporting).append(one)
     return supporting[:CITED], contradicting[:CITED]
 
 
-def _citation(one: Recalled) -> Json:
+def _citation(one: Answer) -> Json:
     told: Json = {
         "note": one.unit.path,
         "text": one.unit.text[:500],

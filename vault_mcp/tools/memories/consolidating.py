@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vault_mcp.notes.note import Note
 from vault_mcp.receipt import as_record
 from vault_mcp.storage.index import Scope
 from vault_mcp.tools import wikilinks
 from vault_mcp.tools.graph.records import Json, not_blank
 from vault_mcp.tools.memories import listing
-from vault_mcp.tools.memories.recalling import Recalled, recall
+from vault_mcp.tools.memories.answers import Answer, answers
 from vault_mcp.tools.memories.writing import remember
 from vault_mcp.tools.tool import Caller
 
@@ -34,7 +36,7 @@ def memory_consolidate(
 ) -> Json:
     """Write one summary memory of what is remembered on a topic; its sources stay, or are archived."""
     not_blank(topic_query, "topic")
-    found, _ = recall(vault, topic_query, Scope(("memory",)), limit * 2)
+    found = answers(vault, topic_query, limit * 2, Scope(("memory",))).found
     sources = [one for one in found if one.unit.memory_id is not None and not one.unit.archived][:limit]
     told: Json = {
         "status": "nothing_found",
@@ -45,11 +47,19 @@ def memory_consolidate(
         "source_ids": [one.unit.memory_id for one in sources],
         "persisted": False,
         "archived_sources": False,
+        "consolidated_dimension": 0,
+        "frechet_mean_preview": [],
     }
     if not sources:
         return {**told, "message": "No memory is on this topic. Try other words with memory_recall."}
     summary = summary_text if summary_text.strip() else _listed(vault, topic_query, sources)
-    told |= {"status": "shown", "summary": summary}
+    mean = vault.meaning.mean([one.unit.text for one in sources])
+    told |= {
+        "status": "shown",
+        "summary": summary,
+        "consolidated_dimension": vault.meaning.dimensions,
+        "frechet_mean_preview": mean,
+    }
     if not persist:
         return told
     with vault.change("memory_consolidate", by=caller.agent, session=SESSION) as change:
@@ -64,15 +74,10 @@ def memory_consolidate(
     }
 
 
-def _write(change: Change, summary: str, sources: list[Recalled], *, archive: bool) -> int:
-    present = [one for one in sources if change.exists(one.unit.path)]
-    relations = []
-    moved = {}
-    for one in present:
-        note = change.note(one.unit.path)
-        if note is not None:
-            relations.append(("summarises", wikilinks.link_to(change, note)))
-            moved[one.unit.path] = note
+def _write(change: Change, summary: str, sources: Sequence[Answer], *, archive: bool) -> int:
+    notes = [note for one in sources if (note := _still_there(change, one)) is not None]
+    if archive:
+        notes = _archived(change, notes)
     number, _ = remember(
         change,
         summary,
@@ -80,13 +85,25 @@ def _write(change: Change, summary: str, sources: list[Recalled], *, archive: bo
         tags=("summary",),
         kind="semantic",
         importance=IMPORTANCE,
-        relations=relations,
+        relations=[("summarises", wikilinks.link_to(change, note)) for note in notes],
     )
-    if archive:
-        for path in moved:
-            # The file name stays, so links by name still mean it.
-            change.move(path, _free(change, f"{ARCHIVE}/{path}"))
     return number
+
+
+def _still_there(change: Change, one: Answer) -> Note | None:
+    note = change.note(one.unit.path)
+    return note if note is not None and note.id == one.unit.memory_id else None
+
+
+def _archived(change: Change, notes: Sequence[Note]) -> list[Note]:
+    """Move notes into the archive; links that name their folders follow."""
+    moved: dict[str, Note] = {}
+    for note in notes:
+        path = _free(change, f"{ARCHIVE}/{note.path}")
+        change.move(note.path, path)
+        moved[note.path] = change.note(path) or note
+    wikilinks.point_to(change, moved, {path: note.name for path, note in moved.items()})
+    return [change.note(note.path) or note for note in moved.values()]
 
 
 def _free(change: Change, path: str) -> str:
@@ -97,7 +114,7 @@ def _free(change: Change, path: str) -> str:
     return free
 
 
-def _listed(vault: Vault, topic: str, sources: list[Recalled]) -> str:
+def _listed(vault: Vault, topic: str, sources: Sequence[Answer]) -> str:
     """Give a summary in the sources' own words: the first sentence of each."""
     lines = [f"- {listing.sample(vault, one.unit.path, 200)}" for one in sources]
     return "\n".join([f"What is remembered on {' '.join(topic.split())}:", "", *lines])

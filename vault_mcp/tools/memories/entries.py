@@ -266,6 +266,9 @@ MEMORY_CONSOLIDATE = memory_tool(
             "source_ids": s.array("", s.integer()),
             "persisted": s.boolean(),
             "archived_sources": s.boolean(),
+            "consolidated_dimension": s.integer("Numbers of a vector; 0 without."),
+            "frechet_mean_preview": s.array("The first of the sources' mean vector.", s.number()),
+            "message": s.text(optional=True),
             "receipt": s.record({}, "What was committed, where something was.", optional=True),
         }
     ),
@@ -276,9 +279,9 @@ MEMORY_CONSOLIDATE = memory_tool(
 MEMORY_VERIFY_CLAIM = memory_tool(
     "memory_verify_claim",
     "Verify a claim",
-    """Check a conclusion against a premise and against what the memory holds. Scores how near the two
-    texts are in words and meaning (trust_score above threshold is VERIFIED, else REJECTED), says why,
-    and cites the stored passages nearest to the conclusion, split into those that support it and those
+    """Check a conclusion against a premise, and the premise against what the memory holds. Scores how near
+    the two texts are in words and meaning (trust_score above threshold is VERIFIED, else REJECTED), says
+    why, and cites the stored passages nearest to the premise, split into those that support it and those
     that seem to contradict it. Changes nothing. A likeness, not a proof: read what is cited. Blank
     texts fail. To look something up use memory_recall.""",
     s.record(

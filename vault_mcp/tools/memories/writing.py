@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import BadArgument, NotFound
 from vault_mcp.notes import memory as notes
-from vault_mcp.notes import names
+from vault_mcp.notes import names, transcript
 from vault_mcp.notes.note import Note
 from vault_mcp.notes.warnings import look_over
 from vault_mcp.tools import placing
 from vault_mcp.tools.graph.records import Json, not_blank, with_receipt
 from vault_mcp.tools.memories import find
+from vault_mcp.tools.told import refuse_unstorable
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 COLLECTION = "memories"
 """The folder of memories; the peers' results name a collection."""
 
-TYPES = ("semantic", "episodic", "procedural")
+TYPES = transcript.TYPES
+
+RECENT = 500
+"""Commits that are looked at for numbers given a moment ago."""
 
 
 def memory_remember(
@@ -64,53 +67,93 @@ def remember(
     tags: Sequence[str],
     kind: str,
     importance: int,
+    created: str = "",
+    speaker: str = "",
     relations: Sequence[tuple[str, str]] = (),
+    spent: Collection[int] | None = None,
 ) -> tuple[int, Note]:
-    """Write a new memory's note; `relations` are (type, wikilink). Gives its number and its note."""
-    from_links = [(type_, link, None) for type_, link in relations]
-    number = next_id(change)
-    day = change.at[:10]
+    """Write a new memory's note; give its number and its note.
+
+    Args:
+        change: the change it is written in.
+        text: what is remembered.
+        session: the session it belongs to.
+        tags: with or without #.
+        kind: one of `TYPES`.
+        importance: 1 to 10.
+        created: when it was, as in stamps; else now.
+        speaker: who said it, where that is known.
+        relations: (type, wikilink) of each.
+        spent: numbers that must not be given again; else those of the last minute's commits.
+
+    Raises:
+        BadArgument: no note can hold the text, or what goes with it.
+    """
+    for name, value in (("text", text), ("session_id", session), ("speaker", speaker)):
+        _refuse_halves(value, name)
+    created = created or change.at
+    number = next_id(change, created, spent)
+    day = created[:10]
     folder = f"{COLLECTION}/{day[:4]}/{day[5:7]}"
     path, _ = placing.place(change, folder, names.memory_stem(text, day))
-    change.write(
-        path,
-        notes.new_memory(
-            text,
-            type=kind,
-            id=number,
-            importance=importance,
-            session=session,
-            tags=clean_tags(tags),
-            created=change.at,
-            agent=change.by,
-            relations=from_links,
-        ),
+    note_text = notes.new_memory(
+        text,
+        type=kind,
+        id=number,
+        importance=importance,
+        session=session,
+        tags=clean_tags(tags),
+        created=created,
+        agent=change.by,
+        speaker=speaker,
+        relations=[(type_, link, None) for type_, link in relations],
     )
+    change.write(path, note_text)
     note = change.note(path)
-    if note is None or note.kind != "memory" or note.value != text:
+    if note is None or note.kind != "memory" or note.value != text or note.session != session:
         raise BadArgument("This text cannot be kept as a memory. Take out characters that are no text.")
     change.made["memory", str(number)] = path
     return number, note
 
 
-def next_id(change: Change) -> int:
+def next_id(change: Change, created: str, spent: Collection[int] | None = None) -> int:
     """Give a number that no memory of this vault has had: UTC second and two digits, then the next free one.
 
     Sixteen digits stay below 2**53, so that every client's numbers hold them. A forgotten memory's number
-    could only come again within its own second; the commits of that second say which were given.
+    could come again only in or soon after its own second; the commits since then say which were given.
     """
-    first = int(time.strftime("%Y%m%d%H%M%S", time.gmtime(change.epoch))) * 100 + 1
+    if spent is None:
+        spent = _given_lately(change)
+    number = int("".join(filter(str.isdigit, created[:19]))) * 100 + 1
     with change.vault.snapshot() as reader:
-        given = [reader.newest_memory()]
-        page = reader.log(200)
+        while True:
+            number = reader.free_memory_id(number)
+            if number not in spent and ("memory", str(number)) not in change.made:
+                return number
+            number += 1
+
+
+def _given_lately(change: Change) -> set[int]:
+    with change.vault.snapshot() as reader:
+        page = reader.log(RECENT)
+    given = set()
     for row in page.rows:
-        if row.at < change.epoch:
+        if row.at < change.epoch - 60:
             break
-        word = row.subject.partition(": ")[2].partition(" ")[0]
-        if row.tool.startswith("memory_") and word.isdecimal():
-            given.append(int(word))
-    given += [int(number) for kind, number in change.made if kind == "memory"]
-    return max(first, *(number + 1 for number in given if number >= first - 1), first)
+        if row.tool.startswith("memory_"):
+            given.update(numbers_in(row.subject))
+    return given
+
+
+def numbers_in(subject: str) -> set[int]:
+    """Give the number that the subject of a memory's commit names: "memory_forget: 2026100509123301"."""
+    word = subject.rpartition(": ")[2].partition(" ")[0] if ": " in subject else subject.partition(" ")[0]
+    return {int(word)} if word.isascii() and word.isdecimal() else set()
+
+
+def _refuse_halves(text: str, name: str) -> None:
+    # A note holds a NUL as its escape; half of a character it cannot hold.
+    refuse_unstorable(text.replace("\0", ""), name)
 
 
 def memory_update(
@@ -126,6 +169,8 @@ def memory_update(
 ) -> Json:
     """Replace a memory's text in place; what is not given stays, and its number and links with it."""
     not_blank(new_text, "new text")
+    for name, value in (("new_text", new_text), ("session_id", session_id)):
+        _refuse_halves(value, name)
     with vault.change("memory_update", by=caller.agent, session=session_id) as change:
         note = find.memory_note(change, memory_id)
         change.expect(note.path, if_version)
