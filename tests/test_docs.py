@@ -3,14 +3,21 @@
 import dataclasses
 import json
 import re
+import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from tests.vaults import opened
+from vault_mcp.adopt import adopt
+from vault_mcp.doors.cli import COMMANDS
+from vault_mcp.doors.cli_serve import serve
 from vault_mcp.notes.note import read_note
 from vault_mcp.tools.families import whole_catalog
+from vault_mcp.tools.graph.taxonomy import VERSION, taxonomy
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -119,6 +126,35 @@ def test_no_page_installs_the_package_that_only_shares_our_commands_name() -> No
 def test_the_readme_lists_every_tool_once_in_the_order_of_the_catalog() -> None:
     section = page("README.md").partition("\n## The tools\n")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [t.name for t in whole_catalog().tools]
+
+
+def test_the_readme_lists_every_command_once_in_the_order_of_help() -> None:
+    section = page("README.md").partition("\n## The command line\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `vault-mcp ([\w-]+)[^`]*` \|", section, re.MULTILINE) == list(COMMANDS)
+
+
+def test_the_flags_of_the_readme_are_flags_of_serve() -> None:
+    section = page("README.md").partition("\n## Connect a client\n")[2].partition("\n## ")[0]
+    flags = re.findall(r"^\| `(--[\w-]+)[^`]*` \|", section, re.MULTILINE)
+    known = {name for parameter in serve.params for name in parameter.opts}
+    assert len(flags) > 5
+    assert set(flags) <= known
+
+
+# -- docs/taxonomy.md
+
+
+def test_the_taxonomy_of_the_sample_vault_is_what_the_page_shows_and_fits_its_schema(tmp_path: Path) -> None:
+    shown = dict(fenced(page("docs/taxonomy.md")))
+    shutil.copytree(ROOT / "sample_vault", tmp_path / "vault")
+    adopt(str(tmp_path / "vault"))
+    with opened(tmp_path / "vault") as vault:
+        made = taxonomy(vault)
+    assert json.loads(shown["taxonomy of the sample vault"]) == made
+    schema = json.loads(shown["schema"])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(made, schema)
+    assert schema["properties"]["taxonomy_version"]["const"] == VERSION
 
 
 # -- links between pages

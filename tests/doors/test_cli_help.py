@@ -1,0 +1,18 @@
+"""Every command's help, as a process."""
+
+import pytest
+
+from tests.doors.commands import Commands, example_of
+from vault_mcp.doors.cli import COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_help_with_an_example_of_itself(commands: Commands, command: str) -> None:
+    text = commands.good(command, "--help")
+    assert text.startswith(f"Usage: vault-mcp {command}")
+    assert example_of(text)[:2] == ["vault-mcp", command]
+
+
+def test_help_lists_every_command_in_our_order(commands: Commands) -> None:
+    listed = commands.good("--help").partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "] == list(COMMANDS)
