@@ -1,10 +1,10 @@
-"""How well recall finds on the whole road: `vault-mcp import`, a server of its own, `memory_recall` over stdio.
+"""How well recall finds on the whole road: `vault-mcp import`, a server, `memory_recall` over stdio.
 
-    python benchmarks/recall_road.py DATA [--set NAME] [--conversations N] [--words] [--keep DIR]
+    python -m benchmarks.recall_road DATA [--set NAME] [--conversations N] [--words] [--keep DIR]
 
-DATA is a folder of JSON files as `recall.py` reads them; it stays where it is. Each conversation becomes a vault:
-its documents are written as JSON lines, brought in by `vault-mcp import`, and each of its questions is asked
-by `memory_recall(limit=10)`, once with vectors (all of them made first) and once with `--embeddings off`.
+DATA is a folder of JSON files as `recall.py` reads them; it stays where it is. Each conversation becomes a
+vault: its documents are written as JSON lines, brought in by `vault-mcp import`, and each of its questions is
+asked by `memory_recall(limit=10)`, once with vectors (all of them made first) and once with `--embeddings off`.
 Beside that a bare FTS5 table answers the same questions in the same run.
 
 R@k is the share of a question's evidence among the first k results, hit@k whether any is.
@@ -80,18 +80,17 @@ def over_mcp(client: StdioClient, ids: Sequence[str], spent: list[float]) -> Sea
     return search
 
 
-def bare(documents: Sequence[Mapping[str, Any]], *, every: bool) -> Search:
-    """Ask an FTS5 table as most programs do: every word, or any word without stop words and with stems."""
+def bare(documents: Sequence[Mapping[str, Any]], between: str) -> Search:
+    """Ask an FTS5 table with stems and without stop words; `between` has every word or any word hold."""
     db = sqlite3.connect(":memory:")
-    db.execute(f"CREATE VIRTUAL TABLE t USING fts5(x, tokenize = '{'' if every else 'porter '}unicode61')")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5(x, tokenize = 'porter unicode61')")
     db.executemany(
         "INSERT INTO t (rowid, x) VALUES (?, ?)", [(n, d["text"]) for n, d in enumerate(documents)]
     )
 
     def search(question: str) -> list[str]:
-        asked = re.findall(r"\w+", question.lower())
-        asked = asked if every else [word for word in asked if word not in STOP_WORDS]
-        query = (" " if every else " OR ").join(f'"{word}"' for word in asked)
+        asked = [word for word in re.findall(r"\w+", question.lower()) if word not in STOP_WORDS]
+        query = between.join(f'"{word}"' for word in asked)
         if not query:
             return []
         rows = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (query,))
@@ -140,14 +139,12 @@ def measure(content: Mapping[str, Any], conversations: int, *, words_only: bool,
         count += len(documents)
         ids = [document["id"] for document in documents]
         with tempfile.TemporaryDirectory() as folder:
-            vault = (
-                os.path.join(keep, content["name"], str(conversation["id"])) if keep else folder + "/vault"
-            )
+            vault = os.path.join(keep or folder, content["name"], str(conversation["id"]))
             if not os.path.exists(vault):
                 loaded += load(documents, vault)
             systems = {
-                "FTS5, every word": bare(documents, every=True),
-                "FTS5, any word, porter": bare(documents, every=False),
+                "FTS5, every word": bare(documents, " "),
+                "FTS5, any word": bare(documents, " OR "),
             }
             for name, search in systems.items():
                 for query in conversation["queries"]:

@@ -66,6 +66,14 @@ def count_commits(program: GitProgram, old: str | None, new: str) -> int:
     return int(program.run("rev-list", "--first-parent", "--count", span, "--"))
 
 
+def recent_subjects(program: GitProgram, sha: str, most: int) -> list[str]:
+    """Give the subjects of a commit and of those before it along first parents, the newest first."""
+    if not is_sha(sha):
+        raise BadArgument(f"{sha!r} is not the full name of a commit.")
+    told = program.run("log", "--first-parent", f"--max-count={most}", "--format=%s", sha, "--")
+    return told.decode("utf-8", "replace").splitlines()
+
+
 def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[HistoryCommit]:
     """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
     for revision in (old, new):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from vault_mcp.notes import memory as notes
 from vault_mcp.notes import names, transcript
 from vault_mcp.notes.note import Note
 from vault_mcp.notes.warnings import look_over
+from vault_mcp.storage.git.history import recent_subjects
 from vault_mcp.tools import placing
 from vault_mcp.tools.graph.records import Json, not_blank, with_receipt
 from vault_mcp.tools.memories import find
@@ -24,6 +26,8 @@ COLLECTION = "memories"
 """The folder of memories; the peers' results name a collection."""
 
 TYPES = transcript.TYPES
+
+_OF_MEMORY = re.compile(r"^memory_\w+: ")
 
 RECENT = 500
 """Commits that are looked at for numbers given a moment ago."""
@@ -134,20 +138,19 @@ def next_id(change: Change, created: str, spent: Collection[int] | None = None) 
 
 
 def _given_lately(change: Change) -> set[int]:
+    head = change.writer.head
     with change.vault.snapshot() as reader:
-        page = reader.log(RECENT)
-    given = set()
-    for row in page.rows:
-        if row.at < change.epoch - 60:
-            break
-        if row.tool.startswith("memory_"):
-            given.update(numbers_in(row.subject))
-    return given
+        in_step = reader.history_head == head
+        rows = reader.log(RECENT).rows if in_step else ()
+    subjects = [row.subject for row in rows if row.at >= change.epoch - 60]
+    if head is not None and not in_step:  # the past is still being read: Git itself knows
+        subjects = recent_subjects(change.vault.repository.program, head, RECENT)
+    return {number for subject in subjects for number in numbers_in(subject)}
 
 
 def numbers_in(subject: str) -> set[int]:
     """Give the number that the subject of a memory's commit names: "memory_forget: 2026100509123301"."""
-    word = subject.rpartition(": ")[2].partition(" ")[0] if ": " in subject else subject.partition(" ")[0]
+    word = _OF_MEMORY.sub("", subject).partition(" ")[0]
     return {int(word)} if word.isascii() and word.isdecimal() else set()
 
 
