@@ -50,6 +50,7 @@ class WriteLock:
         self._path = path
         self._threads = threading.Lock()
         self._fd = -1
+        self._file = 0, 0
 
     def acquire(self, timeout: float) -> bool:
         """Take the lock within `timeout` seconds (0: at once or not at all) and say whether that worked."""
@@ -91,6 +92,8 @@ class WriteLock:
             except FileNotFoundError:
                 os.makedirs(os.path.dirname(self._path), exist_ok=True)
                 self._fd = os.open(self._path, flags, 0o666)
+            found = os.fstat(self._fd)
+            self._file = found.st_ino, found.st_dev
 
     def _is_the_file_of_all(self) -> bool:
         """Say whether others would open the file we locked: somebody may have cleared the folder away."""
@@ -98,8 +101,7 @@ class WriteLock:
             there = os.stat(self._path)
         except FileNotFoundError:
             return False
-        ours = os.fstat(self._fd)
-        return there.st_ino == ours.st_ino and there.st_dev == ours.st_dev
+        return (there.st_ino, there.st_dev) == self._file
 
     def release(self) -> None:
         """Let the next one write."""

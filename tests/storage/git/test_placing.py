@@ -202,7 +202,7 @@ def test_a_batch_larger_than_the_folders_that_may_be_open_is_written_whole(vault
 
     vault.commit(changes)
 
-    assert len(os.listdir("/proc/self/fd")) <= before + 3
+    assert len(os.listdir("/proc/self/fd")) <= before + 6
     assert len(vault.git("ls-files").split()) == 453
     vault.assert_sound()
     vault.commit(dict.fromkeys(changes))

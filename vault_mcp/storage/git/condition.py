@@ -54,6 +54,8 @@ def _commit_path(shop: Workshop) -> Iterator[Finding]:
     except UnmergedError:
         why = rules.through_git
         yield Finding("writing", "problem", UNMERGED)
+    finally:
+        image.forget()
     if why:
         yield Finding("commits", "note", f"Commits are made through Git itself, which is slower: {why}.")
     else:

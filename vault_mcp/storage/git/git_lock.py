@@ -30,6 +30,8 @@ class GitLock:
         self._shown = shown
         self.fd = -1
         self._held = False
+        self._private_there = False
+        self.published = False
 
     def take(self) -> None:
         """Make the lock.
@@ -43,6 +45,7 @@ class GitLock:
         except FileExistsError:
             self.recover()  # only a killed process leaves it, since ours are one at a time
             self.fd = os.open(self._private, flags, 0o666)
+        self._private_there = True
         deadline, pause = 0.0, 0.001
         while True:
             try:
@@ -83,6 +86,7 @@ class GitLock:
             _remove_empty(self._target)  # what deleted branches below this name left
             os.replace(self._lock, self._target)
         self._held = False
+        self.published = True
 
     def release(self) -> None:
         """Give the lock back, if it is still held, and forget it."""
@@ -90,11 +94,18 @@ class GitLock:
             self._held = False
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._lock)
-        fd, self.fd = self.fd, -1
+        fd = self.hand_over()
         if fd >= 0:
             os.close(fd)
+        if self._private_there:
+            self._private_there = False
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._private)
+
+    def hand_over(self) -> int:
+        """Give the open file to somebody who goes on with it."""
+        fd, self.fd = self.fd, -1
+        return fd
 
     def recover(self) -> bool:
         """Remove what a killed process of ours left of this lock; say whether the lock was ours."""

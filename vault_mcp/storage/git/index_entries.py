@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vault_mcp.storage.files import FileStat
 
-CHUNK = 256
+CHUNK = 128
 """Entries that a chunk begins with."""
 
 _FIELDS = struct.Struct(">LLLLLLLLLL20sH")

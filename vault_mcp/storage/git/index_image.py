@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import RepositoryRefused, VaultError
 from vault_mcp.storage.git import index_entries as entries
 from vault_mcp.storage.git.cache_tree import CacheTree
+from vault_mcp.storage.git.kept import identity
 from vault_mcp.storage.git.objects import blob_id
 
 if TYPE_CHECKING:
@@ -43,12 +44,17 @@ class IndexImage:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._fd = -1
         self.forget()
 
     def forget(self) -> None:
-        """Read the file anew at the next `load`."""
+        """Let go of the file, and read it anew at the next `load`."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
         self._fill(b"", 0)
-        self._signature: tuple[int, int, int, bytes] | None = None
+        # Of the file that the image stands for, which is kept open (see `kept`); None: there is no file.
+        self._identity: tuple[int, int, int, int] | None = None
         self._loaded = False
 
     # -- reading
@@ -61,26 +67,22 @@ class IndexImage:
             UnmergedError: a path is in conflict.
         """
         try:
+            found = os.stat(self._path)
+            if self._loaded and self._identity == identity(found):
+                return
             fd = os.open(self._path, os.O_RDONLY)
         except FileNotFoundError:
-            if not self._loaded or self._signature is not None:
+            if not self._loaded or self._identity is not None:
                 self.forget()
                 self._loaded = True
             return
-        try:
-            found = os.fstat(fd)
-            # An inode may be used again within one tick of the clock; then the checksum at the end differs.
-            end = os.pread(fd, 20, max(found.st_size - 20, 0))
-            signature = (found.st_ino, found.st_size, found.st_mtime_ns, end)
-            if signature == self._signature:
-                return
-            self.forget()
-            with open(fd, "rb", closefd=False) as file:
-                content = file.read()
-        finally:
-            os.close(fd)
+        self.forget()
+        self._fd = fd
+        with open(fd, "rb", closefd=False) as file:
+            content = file.read()
+        found = os.fstat(fd)
         self._fill(content, found.st_mtime_ns // 10**9)
-        self._signature = signature
+        self._identity = identity(found)
         self._loaded = True
 
     def _fill(self, content: bytes, second: int) -> None:
@@ -90,7 +92,6 @@ class IndexImage:
         self._header = b""
         self._count = self._extended = 0
         self._extensions: list[tuple[bytes, bytes]] = []
-        self._end = b""
         # Files that are no older than the index: what Git calls racily clean. Path -> second of its mtime.
         self._fresh: dict[bytes, int] = {}
         self._oldest_fresh = second
@@ -279,8 +280,7 @@ class IndexImage:
         tail = b"".join([name + _SIZE.pack(len(body)) + body for name, body in extensions])
         state = self._hashed(header)
         state.update(tail)
-        self._end = state.digest()
-        _write_vector(fd, [header, *[chunk.content for chunk in self._chunks], tail + self._end])
+        _write_vector(fd, [header, *[chunk.content for chunk in self._chunks], tail + state.digest()])
 
     def _hashed(self, header: bytes) -> _Hash:
         if header != self._header:
@@ -293,9 +293,12 @@ class IndexImage:
             states.append(state.copy())
         return state
 
-    def written(self, found: os.stat_result) -> None:
+    def written(self, fd: int, found: os.stat_result) -> None:
         """Take the file that was just written, and now is the index, for what this image stands for."""
-        self._signature = (found.st_ino, found.st_size, found.st_mtime_ns, self._end)
+        before, self._fd = self._fd, fd
+        if before >= 0:
+            os.close(before)
+        self._identity = identity(found)
         self._loaded = True
 
 

@@ -53,8 +53,7 @@ class Message:
     def render(self) -> bytes:
         """Give the message as Git stores it, with a final newline."""
         parts = [subject_line(self.subject)]
-        body = _body(self.body)
-        if body:
+        if self.body and (body := _body(self.body)):
             parts.append(body)
         block = "\n".join(f"{key}: {one_line(text)}" for key, text in self.trailers if _named(key) and text)
         if block:

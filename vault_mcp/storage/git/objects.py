@@ -21,6 +21,7 @@ _SMALL = 16 * 1024
 _SMALL_WINDOW, _SMALL_MEMORY = 13, 4
 _STORED_BLOCK = struct.Struct("<BHH")
 
+_ASKED_FOR = 16 * 1024
 _ATTEMPTS = 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
@@ -60,7 +61,7 @@ def _made_young(path: str) -> bool:
     try:
         os.utime(path)
     except FileNotFoundError:
-        return False  # a `gc` was faster
+        return False
     except PermissionError:
         pass  # another user's object in a shared repository: there, and not ours to touch
     return True
@@ -82,7 +83,8 @@ class LooseObjects:
         digest = sha1(whole, usedforsecurity=False)
         name = digest.hexdigest()
         path = f"{self._folder}/{name[:2]}/{name[2:]}"
-        if not (os.access(path, os.F_OK) and _made_young(path)):
+        # A small one is written anew without asking: that makes it young as well, and mostly it is not there.
+        if len(whole) < _ASKED_FOR or not _made_young(path):
             self._store(path, deflated(kind, whole))
         return digest.digest()
 

@@ -13,6 +13,7 @@ The order, and what a kill at each point leaves:
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from functools import partial
 
@@ -28,6 +29,9 @@ from vault_mcp.storage.git.probe import refuse_under_way
 from vault_mcp.storage.git.refs import log_line
 from vault_mcp.storage.git.through_git import UNMERGED
 from vault_mcp.storage.git.workshop import Workshop, encoded
+
+_CHECK_HOLDS = 0.002
+"""Seconds for which nothing can have come under way: no command of Git's is done with it sooner."""
 
 Found = dict[str, os.stat_result | None]
 
@@ -47,13 +51,18 @@ class Publication:
         *,
         write_files: bool,
         holders: Mapping[str, str] | None = None,
+        checked: float = 0.0,
     ) -> None:
-        """Prepare an attempt; with the `holders` of a record that stands already, that one covers it."""
+        """Prepare an attempt; with the `holders` of a record that stands already, that one covers it.
+
+        `checked` is when (monotonic seconds) the repository was last seen with nothing under way.
+        """
         self._shop = shop
         self._ref = ref
         self._head = head
         self._write_files = write_files
         self._holders = holders
+        self._checked = checked
         self._index, self._branch = shop.locks(ref)
         self._index_through_git = False
         self._image_changed = False
@@ -92,7 +101,7 @@ class Publication:
             self._settled = self._holders is None
             raise
         try:
-            self._finish()
+            self._finish(draft)
             self._settled = True
         except (OSError, VaultError):
             # It is in history all the same. What is left to do stands in the record, for the next writer.
@@ -143,7 +152,8 @@ class Publication:
             self._branch.take()
         if shop.refs.head() != (self._ref, self._head):
             raise HeadMovedError
-        refuse_under_way(shop.git_dir)
+        if time.monotonic() - self._checked > _CHECK_HOLDS:
+            refuse_under_way(shop.git_dir)
         try:
             shop.image.load()
         except IndexNotPlainError:
@@ -174,7 +184,7 @@ class Publication:
                 image.put(encoded(path), int(draft.modes[path], 8), oid, stat)
         if draft.edited is not None:
             image.follow(draft.edited)
-        write_image(self._shop, self._index.fd)
+        self._written = write_image(self._shop, self._index.fd)
 
     def _move_branch(self, draft: Draft, words: Words) -> None:
         shop = self._shop
@@ -190,19 +200,22 @@ class Publication:
         who = words.committer.header(words.at)
         shop.refs.log(self._ref, log_line(draft.parent, draft.sha, who, reason), create=shop.probe.rules.logs)
         self._branch.write(draft.sha.encode() + b"\n")
-        self._branch.publish()
+        self._branch.publish()  # the commit point: nothing that can fail may follow here
 
-    def _finish(self) -> None:
+    def _finish(self, draft: Draft) -> None:
+        if self._branch.published:
+            self._shop.refs.moved(self._ref, self._branch.hand_over(), draft.sha)
         if self._index_through_git:
             self._shop.git.publish_index()
             self._shop.image.forget()
         else:
             self._index.publish()
+            self._shop.image.written(self._index.hand_over(), self._written)
         self._placing.finish()
 
 
-def write_image(shop: Workshop, fd: int) -> None:
-    """Write the index image into its lock."""
+def write_image(shop: Workshop, fd: int) -> os.stat_result:
+    """Write the index image into its lock; give what the disk says of it."""
     created = os.fstat(fd)
     second = created.st_mtime_ns // 10**9
     shop.image.settle(second, partial(_read, shop.root))
@@ -213,7 +226,7 @@ def write_image(shop: Workshop, fd: int) -> None:
         # would call files clean that changed since.
         os.utime(fd, ns=(created.st_atime_ns, created.st_mtime_ns))
         written = os.fstat(fd)
-    shop.image.written(written)
+    return written
 
 
 def _read(root: str, path: bytes) -> tuple[bytes, FileStat] | None:

@@ -175,8 +175,9 @@ def _mend_index(shop: Workshop, intent: Intent) -> None:
             else:
                 shop.image.put(encoded(path), int(mode, 8), bytes.fromhex(blob), None)
         if stale:
-            write_image(shop, index.fd)
+            written = write_image(shop, index.fd)
             index.publish()
+            shop.image.written(index.hand_over(), written)
     except BaseException:
         shop.image.forget()
         raise

@@ -7,6 +7,7 @@ import os
 import re
 
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage.git.kept import KeptFile
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # What git-check-ref-format(1) forbids, as far as a branch is concerned.
@@ -23,7 +24,8 @@ class Refs:
 
     def __init__(self, git_dir: str, common_dir: str) -> None:
         self.common_dir = common_dir
-        self._head = f"{git_dir}/HEAD"
+        self._head = KeptFile(f"{git_dir}/HEAD")
+        self._ref = KeptFile("")
         self._head_log = f"{git_dir}/logs/HEAD"
         self._packed = f"{common_dir}/packed-refs"
         # What HEAD held last, and the branch that is.
@@ -40,7 +42,7 @@ class Refs:
 
     def branch(self) -> str:
         """Give the full name of the branch that HEAD is on."""
-        content = _content(self._head)
+        content = self._head.content()
         if content is None:
             raise RepositoryRefused("The repository has no HEAD, so it is damaged. Run: git fsck")
         if content == self._on[0]:
@@ -57,16 +59,34 @@ class Refs:
 
     def read(self, ref: str) -> str | None:
         """Give the commit of a branch; None while it has none."""
-        content = _content(f"{self.common_dir}/{ref}")
+        content = self._kept(ref).content()
         if content is None:
             return self._packed_refs().get(ref)
         if not _SHA.match(content):
             raise RepositoryRefused(f"The branch {_short(ref)} cannot be read. Run: git fsck")
         return content
 
+    def _kept(self, ref: str) -> KeptFile:
+        path = f"{self.common_dir}/{ref}"
+        kept = self._ref
+        if kept.path != path:
+            before, self._ref = self._ref, KeptFile(path)
+            before.close()
+            return self._ref
+        return kept
+
+    def moved(self, ref: str, fd: int, commit: str) -> None:
+        """Take over the open file that a branch now is."""
+        self._kept(ref).adopt(fd, commit)
+
+    def close(self) -> None:
+        """Let go of the files that are kept open."""
+        self._head.close()
+        self._ref.close()
+
     def commit(self) -> str | None:
         """Give the commit that is checked out, be it on a branch or not; None before the first."""
-        content = _content(self._head) or ""
+        content = self._head.content() or ""
         if content.startswith("ref:"):
             ref = content[4:].strip()
             return None if _BAD_REF.search(ref) else self.read(ref)
@@ -74,11 +94,11 @@ class Refs:
 
     def signature(self) -> object:
         """Give a token that changes whenever `commit` may give something else."""
-        content = _content(self._head) or ""
+        content = self._head.content() or ""
         ref = content[4:].strip() if content.startswith("ref:") else ""
         if not ref or _BAD_REF.search(ref):
             return content
-        loose = _content(f"{self.common_dir}/{ref}")
+        loose = self._kept(ref).content()
         if loose is not None:
             return content, loose
         with contextlib.suppress(OSError):
@@ -127,19 +147,6 @@ class Refs:
 def log_line(old: str | None, new: str, who: bytes, reason: bytes) -> bytes:
     """Give a line of a reflog: gitformat-reflog is `<old> <new> <who> <when>TAB<reason>`."""
     return b"%s %s %s\t%s\n" % ((old or "0" * len(new)).encode(), new.encode(), who, reason)
-
-
-def _content(path: str) -> str | None:
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        return os.read(fd, 4096).decode("utf-8", "surrogateescape").rstrip()
-    except IsADirectoryError:
-        return None  # branches may lie below a name
-    finally:
-        os.close(fd)
 
 
 def _short(ref: str) -> str:

@@ -63,9 +63,6 @@ class Repository:
         self._ignore = Ignore(program, common_dir)
         self._upkeep = Upkeep(program)
         self._unswept = False
-        # When the Git folder last changed, as it was after a commit of ours, which had checked it under the
-        # locks: as long as that is so, nothing can be under way. The next commit checks again in any case.
-        self._quiet = 0
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
@@ -147,8 +144,7 @@ class Repository:
             raise
 
     def _writer(self) -> Writer:
-        if os.stat(self.git_dir).st_mtime_ns != self._quiet:
-            refuse_under_way(self.git_dir)
+        refuse_under_way(self.git_dir)
         self._shop.probe.look()
         if self._shop.intents.pending() or self._unswept:
             recover(self._shop, self.is_ancestor)
@@ -158,8 +154,6 @@ class Repository:
     def _leave(self, writer: Writer) -> None:
         self._lock.release()
         if writer.commits:
-            with contextlib.suppress(OSError):
-                self._quiet = os.stat(self.git_dir).st_mtime_ns
             self._upkeep.count(writer.commits)
 
     # -- reading
@@ -172,6 +166,11 @@ class Repository:
         """Give a file's bytes as a commit has it; None where it has none."""
         found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
         return self.blob(found[1].hex()) if found else None
+
+    def mode_at(self, commit: str, path: str) -> int | None:
+        """Give Git's mode of a file as a commit has it; None where it has none."""
+        found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
+        return int(found[0], 8) if found else None
 
     def tree_paths(self, commit: str) -> Iterator[tuple[str, int, str]]:
         """Give path, mode and blob of every file in a commit, in Git's order."""
@@ -225,6 +224,8 @@ class Repository:
         self._ignore.close()
         self._shop.reader.close()
         self._shop.intents.close()
+        self._shop.image.forget()
+        self._shop.refs.close()
         self._lock.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,7 @@ class Writer:
         self._shop = shop
         self.ref, self.head = shop.refs.head()
         self.commits = 0
+        self._checked = time.monotonic()
 
     def head_entry(self, path: str) -> tuple[int, str] | None:
         """Give mode and blob of a path in the last commit."""
@@ -108,7 +110,8 @@ class Writer:
 
     def _publish(self, writes: Mapping[str, Write], words: Words, *, write_files: bool) -> Committed:
         try:
-            attempt = Publication(self._shop, self.ref, self.head, write_files=write_files)
+            checked, self._checked = self._checked, 0.0
+            attempt = Publication(self._shop, self.ref, self.head, write_files=write_files, checked=checked)
             draft, found = attempt.run(writes, words)
         except OSError as error:
             raise storage_failed(error, self._shop.root) from error
