@@ -1,11 +1,14 @@
 """`vault-mcp import` and `export`, as processes."""
 
+import contextlib
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.doors.commands import Commands, example_of
+from tests.doors.commands import COMMAND, Commands, example_of
 from tests.tools.test_exchange import HOSTILE, LOG, entity, jsonl, official, relation
 from tests.vaults import authors, clean, commits, git, make_vault, write_files
 
@@ -195,3 +198,26 @@ def test_what_cannot_be_written_or_opened_is_refused(commands: Commands, root: P
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be written (No such file" in done.stderr
     assert "vault-mcp init DIR" in commands.refused("export", "--vault", tmp_path / "nowhere")
+
+
+def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(
+    commands: Commands, root: Path, file: Path
+) -> None:
+    file.write_text(jsonl(*(entity(f"E{number}") for number in range(300))))
+    screen, terminal = os.openpty()
+    arguments = [*COMMAND, "import", str(file), "--vault", str(root)]
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=terminal, env=commands.environment(TERM="xterm")
+    ) as process:
+        os.close(terminal)
+        drawn = b""
+        with contextlib.suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while block := os.read(screen, 4096):
+                drawn += block
+        os.close(screen)
+        assert process.stdout is not None
+        assert b"memory.jsonl is in the vault" in process.stdout.read()
+    assert process.returncode == 0
+    assert b"Import" in drawn
+    assert b"100%" in drawn
+    assert commands.run("import", file, "--vault", root).stderr == ""
