@@ -14,7 +14,7 @@ from vault_mcp.notes.line import clean_agent
 from vault_mcp.notes.note import Note, read_note
 from vault_mcp.receipt import Changed, Difference, FactIn, Receipt, Replaced, Whose, difference
 from vault_mcp.storage import files, paths
-from vault_mcp.storage.git.message import Ident, Message
+from vault_mcp.storage.git.message import Ident, Message, subject_line
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
 
 if TYPE_CHECKING:
@@ -51,12 +51,15 @@ class Change:
     placed: Counter[str]
     """How many new notes this change has given a place in each folder."""
 
-    def __init__(self, vault: Vault, tool: str, *, by: str, session: str, subject: str) -> None:
+    def __init__(
+        self, vault: Vault, tool: str, *, by: str, session: str, subject: str, person: bool = False
+    ) -> None:
         self.vault = vault
         self.tool = tool
         self.by = clean_agent(by)
         self.session = session
         self.subject = subject
+        self.person = person
         self.epoch = int(time.time())
         self.at = stamp_time(self.epoch)
         self._seen: dict[str, _Seen] = {}
@@ -65,6 +68,8 @@ class Change:
         self.stems: set[str] = set()
         self.placed: Counter[str] = Counter()
         self._looked_again = False
+        self._expected: set[str] = set()
+        self._modes: dict[str, int] = {}
         self._parsed: dict[tuple[str, bytes], Note] = {}
         self._lock: AbstractContextManager[Writer] | None = None
         self._writer: Writer | None = None
@@ -137,11 +142,16 @@ class Change:
         text = self.read(path)
         return None if text is None else self._note(path, text.encode())
 
-    def write(self, path: str, content: str | bytes) -> None:
-        """Have the file hold `content` when the change is committed."""
+    def write(self, path: str, content: str | bytes, *, mode: int | None = None) -> None:
+        """Have the file hold `content` when the change is committed.
+
+        `mode` is Git's, for a file that is put back; else an old file keeps its own.
+        """
         raw = content.encode() if isinstance(content, str) else content
         self._look(path)
         self.pending[path] = raw
+        if mode is not None:
+            self._modes[path] = mode
 
     def delete(self, path: str) -> None:
         """Have the file gone when the change is committed."""
@@ -187,6 +197,7 @@ class Change:
             raise Stale(
                 f"{path} has changed since version {version}; it is at {now or 'deleted'} now. Read it again."
             )
+        self._expected.add(path)
 
     def _look(self, path: str) -> _Seen:
         seen = self._seen.get(path)
@@ -222,14 +233,17 @@ class Change:
         self._commit_hand_edits(work)
         told = self._differences(work)
         self.receipt = self._receipt(work, told)
+        self._refuse_protected()
         writes = {
-            p: Write(raw, seen=self._seen[p].stat, seen_blob=_blob(self._seen[p].raw))
+            p: Write(
+                raw, seen=self._seen[p].stat, seen_blob=_blob(self._seen[p].raw), mode=self._modes.get(p)
+            )
             for p, raw in work.items()
         }
         done = self.writer.commit(
             writes,
             self._message(told),
-            author=agent_ident(self.by),
+            author=self.vault.person if self.person else agent_ident(self.by),
             at=self.epoch,
             committer=VAULT_IDENT,
         )
@@ -252,7 +266,7 @@ class Change:
             author=self.by,
             tool=self.tool,
             session=self.session,
-            subject=self.subject,
+            subject=self._subject(),
             notes={
                 p: (self._note_or_none(p, self._seen[p].raw), self._note_or_none(p, raw))
                 for p, raw in work.items()
@@ -305,9 +319,27 @@ class Change:
                     at = fact.stamp.edited_at or fact.stamp.added_at
                 elif not by and fact.kind in ("observation", "relation"):
                     by, by_hand = self.vault.person.name, True
-                yield Replaced(fact.text, by, at, self._whose(by, by_hand))
+                yield Replaced(fact.text, by, at, self._whose(by, by_hand), path)
+
+    def _refuse_protected(self) -> None:
+        """Where the owner wants it so, let nobody change a person's words without having read them.
+
+        Raises:
+            Stale: the call did not name the version of a note in which it changes such words.
+        """
+        if self.person or not self.vault.options.protect_person:
+            return
+        for words in self.receipt.replaced:
+            path = words.note
+            if words.kind == "person" and path not in self._expected:
+                raise Stale(
+                    f"“{_line(words.text)}” in {path} is a person's and protected here. Read the note and "
+                    "call again with if_version, or leave the words to the person."
+                )
 
     def _whose(self, by: str, by_hand: bool) -> Whose:
+        if self.person and by == self.by:
+            return "self"
         if by_hand or by == self.vault.person.name:
             return "person"
         return "self" if by == self.by else "agent"
@@ -321,8 +353,10 @@ class Change:
             lines += [f"- {_line(f.text)}" for f in d.removed if (f.kind, f.text) not in moved]
         if len(lines) > BODY_LINES:
             lines[BODY_LINES:] = [f"... and {len(lines) - BODY_LINES} more"]
-        subject = f"{self.tool}: {self.subject}" if self.subject else self.tool
-        return Message(subject, "\n".join(lines), trailers(self.tool, self.by, self.at, self.session))
+        return Message(self._subject(), "\n".join(lines), trailers(self.tool, self.by, self.at, self.session))
+
+    def _subject(self) -> str:
+        return subject_line(f"{self.tool}: {self.subject}" if self.subject else self.tool)
 
 
 VAULT_IDENT = Ident("vault-mcp", "vault-mcp@vault-mcp.invalid")

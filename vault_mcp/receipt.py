@@ -32,12 +32,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """Words that stood before this change: who wrote them, when (RFC 3339, "" unknown), and what they are."""
+    """Words that stood before this change: who wrote them, when (RFC 3339, "" unknown), whose they are."""
 
     text: str
     by: str
     at: str
     kind: Whose
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Options:
     """How a vault behaves; the doors fill this in from settings.
 
     `lock_wait` is in seconds; `index_wait` is how long a read waits for a first index before it says so.
+    `protect_person` has agents name the version they read before they change a person's words, `undo_others`
+    lets an agent take back what others did.
     """
 
     hand_edits: Literal["commit", "leave"] = "commit"
@@ -43,6 +45,8 @@ class Options:
     embeddings: Literal["on", "off"] = "on"
     embedding_url: str = ""
     embedding_model: str = ""
+    protect_person: bool = False
+    undo_others: bool = False
     trusted: bool = False
     lock_wait: float = 10.0
     index_wait: float = 30.0
@@ -169,6 +173,37 @@ class Vault:
                 "The index was damaged and is being made anew. Call again in a few seconds."
             ) from None
 
+    @contextlib.contextmanager
+    def remembering(self) -> Iterator[Reader]:
+        """Give a snapshot as `reading` does, in which the whole past is known too.
+
+        Raises:
+            VaultBusy: a long past is still being read.
+        """
+        self.read_past()
+        with self.reading() as reader:
+            yield reader
+
+    def read_past(self) -> None:
+        """Bring the history tables in step with the last commit.
+
+        Raises:
+            VaultBusy: a long past is still being read.
+        """
+        with self.reading():
+            pass
+        if self.index.history_head == self.repository.head():
+            return
+        try:
+            done = self._follower.replay(self.options.index_wait)
+        except RepositoryRefused:
+            return  # in the midst of a merge the past is known as far as it was read
+        if not done:
+            raise VaultBusy(
+                f"The past is being read for the first time; {self.commits_behind()} commits are left. "
+                "Call again in a few seconds."
+            )
+
     def _refresh(self) -> None:
         """Bring the index in step with commits made since the last look, ours in the making among them."""
         signature = self.repository.head_signature()
@@ -187,10 +222,15 @@ class Vault:
 
     # -- changing
 
-    def change(self, tool: str, *, by: str, session: str = "", subject: str = "") -> Change:
-        """Begin one change: `with vault.change("add_observations", by=agent) as change: …`."""
+    def change(
+        self, tool: str, *, by: str, session: str = "", subject: str = "", person: bool = False
+    ) -> Change:
+        """Begin one change: `with vault.change("add_observations", by=agent) as change: …`.
+
+        With `person` it is the owner's own, made at the command line.
+        """
         self._follower.wait_until_readable(self.options.index_wait)
-        return Change(self, tool, by=by, session=session, subject=subject)
+        return Change(self, tool, by=by, session=session, subject=subject, person=person)
 
     def catch_up(self, writer: Writer) -> None:
         """Bring the index in step with HEAD; for whoever holds the lock."""

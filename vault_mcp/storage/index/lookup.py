@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from vault_mcp.notes.links import stem_key
@@ -29,11 +29,15 @@ class Snapshot:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def _rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
-        return self._db.execute(sql, tuple(values)).fetchall()
+    def _rows(self, sql: str, values: Iterable[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._db.execute(sql, _bound(values)).fetchall()
 
-    def _one(self, sql: str, values: Iterable[Any] = ()) -> Any:
-        return self._db.execute(sql, tuple(values)).fetchone()
+    def _one(self, sql: str, values: Iterable[Any] | Mapping[str, Any] = ()) -> Any:
+        return self._db.execute(sql, _bound(values)).fetchone()
+
+
+def _bound(values: Iterable[Any] | Mapping[str, Any]) -> tuple[Any, ...] | dict[str, Any]:
+    return dict(values) if isinstance(values, Mapping) else tuple(values)
 
 
 class Lookup(Snapshot):

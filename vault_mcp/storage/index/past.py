@@ -135,4 +135,4 @@ class Past(Snapshot):
     def _commit(self, row: tuple[int, str, int, str, str, str, str]) -> CommitRow:
         seq, sha, at, author, tool, session, subject = row
         parent = self._one("SELECT sha FROM commits WHERE seq = ?", (seq - 1,))
-        return CommitRow(sha, parent[0] if parent else None, at, author, tool, session, subject)
+        return CommitRow(sha, parent[0] if parent else None, at, author, tool, session, subject, seq)

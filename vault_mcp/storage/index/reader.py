@@ -1,12 +1,12 @@
 """One snapshot of the index, with all that can be asked of it."""
 
 from vault_mcp.storage.index.keys import Keys
+from vault_mcp.storage.index.lineages import Lineages
 from vault_mcp.storage.index.lookup import Lookup
 from vault_mcp.storage.index.memories import Memories
-from vault_mcp.storage.index.past import Past
 from vault_mcp.storage.index.recall import Recall
 from vault_mcp.storage.index.search import Search
 
 
-class Reader(Lookup, Search, Keys, Memories, Recall, Past):
+class Reader(Lookup, Search, Keys, Memories, Recall, Lineages):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""

@@ -1,6 +1,6 @@
 """What the index answers with: plain rows, frozen, with text as it stands in the notes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from vault_mcp.notes.line import Source, Stamp
@@ -144,7 +144,10 @@ class KeyRow:
 
 @dataclass(frozen=True, slots=True)
 class CommitRow:
-    """One commit of the first-parent chain. `at` is the author time in seconds since 1970."""
+    """One commit of the first-parent chain. `at` is the author time in seconds since 1970.
+
+    `seq` is its number along the chain, from 1; 0 in a row that was not read from the index.
+    """
 
     sha: str
     parent: str | None
@@ -153,6 +156,49 @@ class CommitRow:
     tool: str = ""
     session: str = ""
     subject: str = ""
+    seq: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which commits are asked for; what is not given does not ask.
+
+    Attributes:
+        lineages: those that touched one of these notes.
+        agent: those of this author, by exact name.
+        tool: those of this tool.
+        session: those of this session.
+        since: those made at or after this second.
+        before: those made before this second.
+        text: those whose subject, or a fact that came or went, holds this text, case aside.
+        above: those behind the commit of this number.
+    """
+
+    lineages: tuple[int, ...] | None = None
+    agent: str = ""
+    tool: str = ""
+    session: str = ""
+    since: int | None = None
+    before: int | None = None
+    text: str = ""
+    above: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file was at one commit, and its bytes: both None where there was none."""
+
+    path: str | None
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a commit did to one file: where it lay and what it held before and after."""
+
+    lineage: int
+    before: Place
+    after: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +219,7 @@ class FactVersion:
     added: int
     edited: int | None
     previous: int | None
+    lineage: int = 0
 
 
 @dataclass(frozen=True, slots=True)
