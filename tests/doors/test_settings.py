@@ -38,7 +38,14 @@ def test_flags_win_over_the_environment_and_that_over_the_vaults_file(vault: Pat
 
 
 def test_the_vaults_file_can_say_nothing_but_how_notes_are_treated(vault: Path) -> None:
-    assert set(VAULT_KEYS) == {"hand_edits", "graph_observations", "rename_links", "embeddings"}
+    assert set(VAULT_KEYS) == {
+        "hand_edits",
+        "graph_observations",
+        "rename_links",
+        "protect_person",
+        "undo_others",
+        "embeddings",
+    }
     lines = [
         f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "http")
     ]

@@ -48,6 +48,8 @@ def options_of(settings: Settings) -> Options:
         hand_edits=settings.hand_edits,
         rename_links=settings.rename_links,
         graph_observations=settings.graph_observations,
+        protect_person=settings.protect_person,
+        undo_others=settings.undo_others,
         embeddings=settings.embeddings,
         embedding_url=settings.embedding_url,
         embedding_model=settings.embedding_model,
@@ -87,6 +89,8 @@ def opened(
     options = replace(options_of(settings), index_wait=INDEX_WAIT)
     vault = Vault.open(settings.vault, options, anew=anew, follow=follow)
     try:
+        if follow and not anew:
+            vault.wait_until_compared(INDEX_WAIT)
         yield vault
     finally:
         vault.close()

@@ -42,6 +42,8 @@ class Settings:
         hand_edits: what is done with such an edit: commit it in the person's name, or leave it to them.
         graph_observations: observations as records with their stamps, or as bare strings.
         rename_links: rewrite the links to a note that is renamed.
+        protect_person: an agent changes a person's words only with the version of the note that it read.
+        undo_others: an agent may take back what others did.
         embeddings: recall by meaning beside words.
         embedding_url: an OpenAI-compatible endpoint of this machine that makes the vectors; "" for our own.
         embedding_model: what it is to make them with.
@@ -58,6 +60,8 @@ class Settings:
     hand_edits: HandEdits = "commit"
     graph_observations: GraphObservations = "objects"
     rename_links: bool = True
+    protect_person: bool = False
+    undo_others: bool = False
     embeddings: Embeddings = "on"
     embedding_url: str = ""
     embedding_model: str = ""
@@ -116,6 +120,8 @@ VAULT_KEYS: Mapping[str, Key] = {
     "hand_edits": _one_of("commit", "leave"),
     "graph_observations": _one_of("objects", "strings"),
     "rename_links": SWITCH,
+    "protect_person": SWITCH,
+    "undo_others": SWITCH,
     "embeddings": Key('"on" or "off"', _take_on_off),
 }
 """All that a vault's own file may say."""

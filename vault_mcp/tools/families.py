@@ -4,6 +4,7 @@ from vault_mcp.tools.catalog import Catalog
 from vault_mcp.tools.files import entries as files
 from vault_mcp.tools.graph import entries as graph
 from vault_mcp.tools.graph import prompts, reading, taxonomy
+from vault_mcp.tools.history import entries as history
 from vault_mcp.tools.keys import entries as keys
 from vault_mcp.tools.memories import entries as memories
 from vault_mcp.tools.tool import Resource
@@ -30,4 +31,5 @@ RESOURCES = (
 
 def whole_catalog() -> Catalog:
     """Give every tool, resource and prompt."""
-    return Catalog((*graph.TOOLS, *memories.TOOLS, *files.TOOLS, *keys.TOOLS), RESOURCES, prompts.PROMPTS)
+    tools = (*graph.TOOLS, *memories.TOOLS, *files.TOOLS, *keys.TOOLS, *history.TOOLS)
+    return Catalog(tools, RESOURCES, prompts.PROMPTS)

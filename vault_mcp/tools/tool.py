@@ -18,10 +18,15 @@ Several are for an answer that a program reads, such as a JSON list, with a sent
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling: the agent's name, clean enough for a stamp, and the session where there is one."""
+    """Who is calling: the agent's name, clean enough for a stamp, and the session where there is one.
+
+    `person` says that it is the vault's owner at the command line, whose commits are their own. No client
+    can claim it.
+    """
 
     agent: str
     session: str = ""
+    person: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
