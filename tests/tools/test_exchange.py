@@ -353,6 +353,18 @@ def test_what_a_person_has_not_committed_is_committed_first_as_theirs(tmp_path: 
     assert "typed just now" in (root / "People/Ada.md").read_text()
 
 
+def test_a_note_that_a_person_made_this_moment_is_the_entity_and_gets_no_twin(
+    vault: Vault, root: Path
+) -> None:
+    with vault.reading():
+        pass
+    write_files(root, {"Ada.md": "---\nentity: person\n---\n\n- likes tea\n"})
+    report = bring_in(vault, jsonl(entity("Ada", "likes coffee", kind="person")))
+    assert (report.entities, report.merged) == (0, 1)
+    assert authors(root)[:2] == ["import", "Ann Person"]
+    assert [path for path in notes(root) if "Ada" in path] == ["Ada.md"]
+
+
 # -- logs of plain-text-memory
 
 LOG = jsonl(

@@ -22,7 +22,7 @@ def trust(folder: str | None, remove: bool, listed: bool) -> None:
 
     Those are filters, signing, ssh and credential programs and the like; hooks never run. What your own
     global Git configuration names needs no trust. The list is kept in your settings folder, outside every
-    vault, and goes by the folder's path.
+    vault, and goes by the folder's path. A server that is running asks it at its next start.
     """
     if listed:
         for path in trusted_vaults(os.environ):

@@ -118,6 +118,7 @@ class _Import:
 
     def run(self, progress: Progress) -> None:
         """Find or choose the note of every name first, so that links can be written before their targets."""
+        self.change.look_again()
         for relation in self.graph.relations:
             self.leaving.setdefault(relation.source, []).append(relation)
         self._place_entities()
