@@ -87,3 +87,24 @@ def test_a_day_that_does_not_exist_is_near_nothing() -> None:
 def test_no_question_breaks_the_reader(question: str, when: date) -> None:
     for asked in find_dates(question, date(2026, 10, 7)):
         assert 0.0 <= asked.closeness(when) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("on 5 May 2023", "2023-05-05", "2023-05-05"),
+        ("in May 2023", "2023-05-01", "2023-05-31"),
+        ("in December 2023", "2023-12-01", "2023-12-31"),
+        ("in 2024", "2024-01-01", "2024-12-31"),
+        ("yesterday", "2026-10-04", "2026-10-04"),
+    ],
+)
+def test_a_date_with_a_year_spans_its_days(question: str, first: str, last: str) -> None:
+    (asked,) = find_dates(question, date(2026, 10, 5))
+    assert asked.span() == (date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize("question", ["in May", "on 5 May", "on 30 February 2023"])
+def test_a_date_without_a_year_or_off_the_calendar_spans_nothing(question: str) -> None:
+    (asked,) = find_dates(question)
+    assert asked.span() is None

@@ -58,6 +58,21 @@ class AskedDate:
     first: date | None = None
     last: date | None = None
 
+    def span(self) -> tuple[date, date] | None:
+        """Give the first and the last day that is meant; None when no year is."""
+        if self.first and self.last:
+            return self.first, self.last
+        if not self.year:
+            return None
+        try:
+            first = date(self.year, self.month or 1, self.day or 1)
+            if self.day:
+                return first, first
+            following = date(self.year + (not self.month or self.month == 12), (self.month or 0) % 12 + 1, 1)
+        except ValueError:
+            return None
+        return first, following - timedelta(1)
+
     def closeness(self, when: date) -> float:
         """Say from 0 to 1 how well a day answers: 1 the day itself, 0.8 its month, 0.3 only its year."""
         if self.first and self.last:

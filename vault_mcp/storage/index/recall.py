@@ -30,8 +30,8 @@ LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDE
 LEFT JOIN passages p ON p.id = w.id AND u.role IN ({PASSAGE}, {VALUE})
 """
 
-# Beside a unit stand those of its own note; at the edges of a memory, those of the memories before and after
-# it in its session.
+# Beside a unit of a memory stand those of its own note; at the edges, those of the memories before and after
+# it in its session. A note outside of any session is no conversation: what stands beside says little there.
 _BESIDE = f"""
 SELECT w.id,
   coalesce(
@@ -45,11 +45,11 @@ SELECT w.id,
       WHERE x.id > a.id << {SHIFT} AND x.id <= (a.id << {SHIFT}) + {MOST_ROWS})
   )
 FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT}
-LEFT JOIN notes b ON n.memory_id IS NOT NULL AND n.session <> '' AND b.id = (
+LEFT JOIN notes b ON n.memory_id IS NOT NULL AND b.id = (
   SELECT x.id FROM notes x
   WHERE x.session = n.session AND x.memory_id < n.memory_id AND x.memory_id IS NOT NULL
   ORDER BY x.memory_id DESC LIMIT 1)
-LEFT JOIN notes a ON n.memory_id IS NOT NULL AND n.session <> '' AND a.id = (
+LEFT JOIN notes a ON n.memory_id IS NOT NULL AND a.id = (
   SELECT x.id FROM notes x
   WHERE x.session = n.session AND x.memory_id > n.memory_id AND x.memory_id IS NOT NULL
   ORDER BY x.memory_id LIMIT 1)
@@ -206,16 +206,23 @@ class Recall(Snapshot):
             found.update(row[0] for row in self._rows(sql, (*part, *values)))
         return found
 
+    def units_written(self, first: int, last: int, most: int, scope: Scope) -> list[int]:
+        """Give units of notes whose own stamp lies between two moments, both inclusive, the newest first."""
+        condition, values = scope.condition()
+        sql = f"{_UNITS_OF_NOTES} WHERE n.added BETWEEN ? AND ? AND {condition} ORDER BY n.added DESC LIMIT ?"
+        return [row[0] for row in self._rows(sql, (first, last, *values, most))]
+
     def unit_counts(self, notes: Collection[int]) -> dict[int, int]:
         """Give for each of some notes how many units it has."""
         return dict(self._rows(_COUNTS, (json.dumps(list(notes)),)))
 
     def beside(self, units: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
-        """Give for each unit the one before and the one after it, in its note or its session."""
+        """Give for each unit within a session the one before and the one after it."""
         found: dict[int, tuple[int | None, int | None]] = {}
         for part in _parts(units):
             marks = ", ".join("?" * len(part))
-            for number, before, after in self._rows(f"{_BESIDE} WHERE w.id IN ({marks})", part):
+            sql = f"{_BESIDE} WHERE n.session <> '' AND w.id IN ({marks})"
+            for number, before, after in self._rows(sql, part):
                 found[number] = (before, after)
         return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
 from vault_mcp.notes.question import Question, read_question
@@ -102,7 +102,8 @@ class _Search:
 
     def best(self, most: int) -> tuple[list[Answer], int]:
         """Give the first `most` answers, and how many there are."""
-        pool, beside = self._with_neighbours({*list(self._by_words)[:BY_WORDS], *self._by_meaning()})
+        by_words = list(self._by_words)[:BY_WORDS]
+        pool, beside = self._with_neighbours({*by_words, *self._by_meaning(), *self._by_date(len(by_words))})
         first = self._units(pool)
         notes = {unit.note for unit in first.values()}
         tail = [number for number in self._by_words if note_of(number) not in notes]
@@ -119,6 +120,16 @@ class _Search:
         if self._near is None:
             return []
         return self._near.top(BY_MEANING, self._reader.units_in(self._scope) if self._scope else None)
+
+    def _by_date(self, found: int) -> list[int]:
+        """Give what was written on the asked dates, where words have not found enough."""
+        dated: list[int] = []
+        for span in filter(None, (asked.span() for asked in self._asked.dates)):
+            first, last = (int(datetime.combine(day, time(), UTC).timestamp()) for day in span)
+            room = BY_WORDS - found - len(dated)
+            if room > 0:
+                dated += self._reader.units_written(first, last + 86_399, room, self._scope)
+        return dated
 
     def _with_neighbours(self, found: set[int]) -> tuple[set[int], dict[int, tuple[int | None, int | None]]]:
         """Give the passages found and those on either side of each, and what stands beside each."""
