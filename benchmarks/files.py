@@ -67,9 +67,17 @@ def make_vault(root: Path, notes: int) -> None:
     for command in (["config", "gc.auto", "0"], ["repack", "-adq"], ["prune-packed", "-q"]):
         subprocess.run(["git", *command], cwd=root, check=True)
     vault = Vault.open(str(root))
+    while not at_rest(vault):
+        time.sleep(0.1)
     with vault.reading() as reader:
         assert reader.count_keys() == notes
     vault.close()
+
+
+def at_rest(vault: Vault) -> bool:
+    """Say whether nothing is left to do in the background, as some minutes after a vault was brought in."""
+    with vault.reading() as reader:
+        return reader.unworded() == 0 and vault.index.history_head == vault.index.head
 
 
 def value_of(number: int) -> str:
