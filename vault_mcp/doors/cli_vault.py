@@ -86,7 +86,8 @@ def opened(
     if make and not is_vault(settings.vault):
         adopt(settings.vault, trusted=settings.trusted)
         print(f"vault-mcp: made a new vault in {settings.vault}", file=sys.stderr)
-    options = replace(options_of(settings), index_wait=INDEX_WAIT)
+    # Vectors are what a server makes in the background; a command is over before they would be of use.
+    options = replace(options_of(settings), index_wait=INDEX_WAIT, embeddings="off")
     vault = Vault.open(settings.vault, options, anew=anew, follow=follow)
     try:
         if follow and not anew:
