@@ -120,6 +120,18 @@ def test_links_count_in_properties_quoted_or_not() -> None:
     ]
 
 
+def test_names_types_and_other_texts_of_ours_are_no_links_whatever_they_look_like() -> None:
+    text = (
+        '---\nentity: "[[A]]"\nname: "[[B]]"\naliases:\n  - "[[B]]"\n- other [[C]]\n\ntags: [x]\n'
+        'agent: [[D]]\n\'created\': "[[E]]"\nnames: "[[F]]"\nnamed: [[G]]\n---\nname: [[H]]\n'
+    )
+
+    assert targets(text) == ["F", "G", "H"]
+    assert rewrite_links(text, lambda link: ("X", None)) == (
+        text.replace("[[F]]", "[[X]]").replace("[[G]]", "[[X]]").replace("[[H]]", "[[X]]")
+    )
+
+
 def test_a_rule_at_the_top_opens_no_properties() -> None:
     assert targets("---\n\n`[[no]]` [[yes]]\n") == ["yes"]
 

@@ -2,8 +2,9 @@ r"""Links between notes as Obsidian reads them: found in a text, resolved to a f
 
     [[Note]]  [[Folder/Note.md#Heading]]  [[Note#^block|shown]]  ![[Note]]  [shown](Folder/My%20note.md)
 
-Links count in the body and in the properties, quoted or not; they do not count in code, in ``%%comments%%``
-and in ``<!-- comments -->``. In a table the bar is written ``\|``.
+Links count in the body and in the properties, quoted or not, but for those that hold a name or another text
+of ours (`name`, `aliases`, `entity` …); they do not count in code, in ``%%comments%%`` and in
+``<!-- comments -->``. In a table the bar is written ``\|``.
 """
 
 import json
@@ -169,13 +170,21 @@ _INSIDE = {"'": re.compile(r"(?:[^'\n]|'')*'"), '"': re.compile(r'(?:[^"\\\n]|\\
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _VALUE_START = re.compile(r"[:-][ \t]+\Z")
 _VALUE_END = re.compile(r"[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+# Names, types and the like are what tools were told: a name that looks like a link is a name all the same.
+_TEXTS = re.compile(
+    r"^([\"']?)(?:name|aliases|entity|memory|key|session|agent|created)\1[ \t]*:.*(?:\n(?:[ \t-].*|\r?$))*",
+    re.MULTILINE,
+)
 _SAFE_PLAIN = re.compile(r"\[\[\w[\w ./()-]*(?:\|\w[\w ./()-]*)?\]\]")
 
 
 def _in_properties(text: str, body: int) -> Iterator[tuple[re.Match[str], str]]:
     """The links of the front matter, each with the quote sign inside which it stands, or nothing."""
     position, quote_end, sign = 0, 0, ""
+    texts = [found.span() for found in _TEXTS.finditer(text, 0, body)] if "[[" in text[:body] else []
     for match in _WIKILINK.finditer(text, 0, body):
+        if any(start < match.start() < end for start, end in texts):
+            continue
         position = max(position, quote_end, text.rfind("\n", 0, match.start()) + 1)
         while quote_end <= match.start() and (opening := _QUOTE.search(text, position, match.start())):
             sign = opening[1]

@@ -252,6 +252,33 @@ def test_a_deletion_takes_relations_but_leaves_a_persons_prose(root: Path) -> No
     assert clean(root)
 
 
+def test_names_and_types_that_look_like_links_stay_when_what_they_seem_to_mean_is_renamed(root: Path) -> None:
+    with opened(root) as vault:
+        make(vault, "B", "see [[B]]", kind="[[B]]")
+        make(vault, "[[B]]", "o")
+        make(vault, "C", kind="[[B]]")
+        relate(vault, ("C", "[[B]]", "B"), ("C", "near", "[[B]]"))
+        entities.rename_entity(vault, CLAUDE, "B", "Bee")
+        assert graph(vault) == (
+            {"Bee": ["see [[Bee]]"], "[[B]]": ["o"], "C": []},
+            {("C", "[[B]]", "Bee"), ("C", "near", "[[B]]")},
+        )
+        result: Any = reading.open_nodes(vault, CLAUDE, ["Bee", "C"])
+        assert {one["entityType"] for one in result["entities"]} == {"[[B]]"}
+        entities.merge_entities(vault, CLAUDE, "Bee", "[[B]]")
+        assert graph(vault)[0] == {"[[B]]": ["o", "see [[B (2)|[[B]]]]"], "C": []}
+        assert graph(vault)[1] == {("C", "[[B]]", "[[B]]"), ("C", "near", "[[B]]")}
+
+
+def test_one_entity_named_in_two_unicode_forms_is_deleted_once(root: Path) -> None:
+    with opened(root) as vault:
+        make(vault, "Café", "o")
+        result: Any = entities.delete_entities(vault, CLAUDE, ["Café", "Cafe\u0301", "Café"])
+        assert [one["name"] for one in result["deletedEntities"]] == ["Café"]
+        assert graph(vault) == ({}, set())
+    assert clean(root)
+
+
 def test_new_notes_go_to_sub_folders_once_a_folder_is_full(root: Path) -> None:
     write_files(root, {f"entities/t/n{i}.md": "x\n" for i in range(500)})
     git(root, "add", "-A")

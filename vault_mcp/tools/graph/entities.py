@@ -212,9 +212,8 @@ def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str]) ->
     with vault.change("delete_entities", by=caller.agent, session=caller.session, subject=subject) as change:
         deleted: list[Json] = []
         gone: list[Json] = []
-        doomed = [
-            n for name in find.unique(entityNames) if (n := find.entity_or_none(change, name)) is not None
-        ]
+        found = (find.entity_or_none(change, name) for name in find.unique(entityNames))
+        doomed = list({note.path: note for note in found if note is not None}.values())
         for note in doomed:
             deleted.append(entity_record(vault, note, include_superseded=True))
             gone += _outgoing(change, note)
