@@ -30,8 +30,8 @@ LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDE
 LEFT JOIN passages p ON p.id = w.id AND u.role IN ({PASSAGE}, {VALUE})
 """
 
-# Beside a unit of a memory stand those of its own note; at the edges, those of the memories before and after
-# it in its session. A note outside of any session is no conversation: what stands beside says little there.
+# Beside a passage stand those of its own note; at the edges of a memory, those of the memories before and
+# after it in its session. Facts in a list stand each for itself.
 _BESIDE = f"""
 SELECT w.id,
   coalesce(
@@ -44,12 +44,12 @@ SELECT w.id,
     (SELECT min(x.id) FROM word_units x
       WHERE x.id > a.id << {SHIFT} AND x.id <= (a.id << {SHIFT}) + {MOST_ROWS})
   )
-FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT}
-LEFT JOIN notes b ON n.memory_id IS NOT NULL AND b.id = (
+FROM word_units w JOIN units u ON u.id = w.id JOIN notes n ON n.id = w.id >> {SHIFT}
+LEFT JOIN notes b ON n.memory_id IS NOT NULL AND n.session <> '' AND b.id = (
   SELECT x.id FROM notes x
   WHERE x.session = n.session AND x.memory_id < n.memory_id AND x.memory_id IS NOT NULL
   ORDER BY x.memory_id DESC LIMIT 1)
-LEFT JOIN notes a ON n.memory_id IS NOT NULL AND a.id = (
+LEFT JOIN notes a ON n.memory_id IS NOT NULL AND n.session <> '' AND a.id = (
   SELECT x.id FROM notes x
   WHERE x.session = n.session AND x.memory_id > n.memory_id AND x.memory_id IS NOT NULL
   ORDER BY x.memory_id LIMIT 1)
@@ -217,11 +217,11 @@ class Recall(Snapshot):
         return dict(self._rows(_COUNTS, (json.dumps(list(notes)),)))
 
     def beside(self, units: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
-        """Give for each unit within a session the one before and the one after it."""
+        """Give for each passage the one before and the one after it, in its note or its session."""
         found: dict[int, tuple[int | None, int | None]] = {}
         for part in _parts(units):
             marks = ", ".join("?" * len(part))
-            sql = f"{_BESIDE} WHERE n.session <> '' AND w.id IN ({marks})"
+            sql = f"{_BESIDE} WHERE w.id IN ({marks}) AND (n.session <> '' OR u.role IN ({PASSAGE}, {VALUE}))"
             for number, before, after in self._rows(sql, part):
                 found[number] = (before, after)
         return found

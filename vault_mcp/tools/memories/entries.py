@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.graph.shapes import CURSOR, IF_VERSION, RECEIPT, WARNINGS
-from vault_mcp.tools.memories import claims, consolidating, listing, recalling, web, writing
+from vault_mcp.tools.memories import claims, consolidating, listing, recalling, walking, web, writing
 from vault_mcp.tools.tool import ADDS, READS, Hints, Result, Tool
 
 
@@ -236,7 +236,7 @@ MEMORY_EXPLORE_HIERARCHY = memory_tool(
         }
     ),
     READS,
-    web.memory_explore_hierarchy,
+    walking.memory_explore_hierarchy,
 )
 
 MEMORY_CONSOLIDATE = memory_tool(

@@ -76,3 +76,11 @@ def any_note(reader: Reader, name: int | str) -> NoteRow | None:
         path = paths.inside(text)
         return reader.note_at(path) or reader.note_at(f"{path}.md")
     return None
+
+
+def nothing_called(name: int | str) -> str:
+    """Say that a number, name or path means nothing here."""
+    return (
+        f"There is no memory, entity or note {name}. "
+        "Give a memory's number, an entity's exact name or a note's path."
+    )

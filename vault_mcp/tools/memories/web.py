@@ -1,4 +1,4 @@
-"""Links between memories, entities and notes: one web, walked up and down."""
+"""Links between memories, entities and notes: one web."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
-    from vault_mcp.storage.index import NoteRow, Reader, RelationRow
     from vault_mcp.vault import Vault
-
-DEPTH = 3
-"""Steps that a walk down goes from where it starts."""
 
 
 def memory_link(
@@ -72,10 +68,7 @@ def _edge(change: Change, edge: Mapping[str, object], *, atomic: bool) -> Json:
     missing = [name for name, note in ((source, start), (target, end)) if note is None]
     if start is None or end is None:
         if atomic:
-            raise NotFound(
-                f"There is no memory, entity or note {', '.join(missing)}. "
-                "Give a memory's number, an entity's exact name or a note's path."
-            )
+            raise NotFound(find.nothing_called(", ".join(missing)))
         return {**told, "status": "skipped", "missing": missing}
     known = any(
         r.type == kind and relations.target_path(change, start, r) == end.path for r in start.relations
@@ -103,95 +96,6 @@ def typed(kind: str, weight: float) -> str:
 
 def _weight(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 1.0
-
-
-def memory_explore_hierarchy(
-    vault: Vault, caller: Caller, concept_id: int | str, direction: str, limit: int = 32
-) -> Json:
-    """Walk relations: `up` to what points here, step by step, or `down` to what this points to, as a tree."""
-    with vault.reading() as reader:
-        start = find.any_note(reader, concept_id)
-        if start is None:
-            raise NotFound(
-                f"There is no memory, entity or note {concept_id}. "
-                "Give a memory's number, an entity's exact name or a note's path."
-            )
-        walk = _Walk(reader, limit)
-        root = walk.node(start)
-        if direction == "up":
-            shown: list[Json] = walk.parents(start)
-            result: Json = {"concept": root, "direction": "up", "parents": shown}
-        else:
-            result = {"concept": {**root, "children": walk.children(start, DEPTH)}, "direction": "down"}
-    result["count"] = walk.seen_count
-    if walk.left_out:
-        result["left_out"] = f"{walk.left_out} more were left out: raise limit, or start further on."
-    return result
-
-
-class _Walk:
-    """A walk that meets each note once, so that circles end, and at most `limit` of them."""
-
-    def __init__(self, reader: Reader, limit: int) -> None:
-        self._reader = reader
-        self._limit = limit
-        self._seen: set[int] = set()
-        self.left_out = 0
-
-    @property
-    def seen_count(self) -> int:
-        """How many notes were met besides the start."""
-        return max(0, len(self._seen) - 1)
-
-    def node(self, note: NoteRow) -> Json:
-        """Tell of one note."""
-        self._seen.add(note.id)
-        told: Json = {"name": note.name, "kind": note.kind, "note": note.path}
-        if note.kind == "memory":
-            found = self._reader.memory_of(note)
-            if found is not None:
-                told["id"] = found.id
-        return told
-
-    def parents(self, start: NoteRow) -> list[Json]:
-        """Give what points to the start, what points to that, and so on, nearest first."""
-        shown: list[Json] = []
-        ring = [start.id]
-        distance = 1
-        while ring:
-            following: list[int] = []
-            for row in self._reader.relations_to(ring):
-                note = self._fresh(row.from_note)
-                if note is not None:
-                    shown.append({**self.node(note), "relation": row.type, "distance": distance})
-                    following.append(note.id)
-            ring, distance = following, distance + 1
-        return shown
-
-    def children(self, note: NoteRow, depth: int) -> list[Json]:
-        """Give what a note points to, as a tree."""
-        rows = self._reader.relations_from([note.id])
-        # Breadth before depth: a note stands where the shortest way leads to it.
-        met: list[tuple[RelationRow, NoteRow]] = []
-        for row in rows:
-            child = self._fresh(row.to_note) if row.to_note is not None else None
-            if child is not None:
-                self._seen.add(child.id)
-                met.append((row, child))
-        shown = []
-        for row, child in met:
-            told: Json = {**self.node(child), "relation": row.type}
-            told["children"] = self.children(child, depth - 1) if depth > 1 else []
-            shown.append(told)
-        return shown
-
-    def _fresh(self, number: int) -> NoteRow | None:
-        if number in self._seen:
-            return None
-        if self.seen_count >= self._limit:
-            self.left_out += 1
-            return None
-        return self._reader.note_by_id(number)
 
 
 def _rows(value: object) -> list[Json]:
