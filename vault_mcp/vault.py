@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_mcp import follow
+from vault_mcp.bygones import Bygones
 from vault_mcp.change import VAULT_IDENT, Change, stamp_time, trailers
 from vault_mcp.errors import PathRefused, RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.follower import Follower
@@ -59,6 +60,7 @@ class Vault:
         root: the folder, absolute.
         repository: its Git repository.
         index: its index.
+        bygones: the indexes of moments that were asked about.
         options: how it behaves.
         listeners: called with the receipt of each change of ours.
         troubles: what went wrong in the background, a sentence each, for `doctor`.
@@ -74,6 +76,7 @@ class Vault:
         self.troubles: list[str] = []
         self.owed: set[str] = set()
         self._signature: object = None
+        self.bygones = Bygones(self)
         self.meaning = Meaning(self)
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
@@ -130,6 +133,7 @@ class Vault:
             self._watcher.stop()
         self.meaning.close()
         self._follower.stop()
+        self.bygones.close()
         self.index.close()
         self.repository.close()
         if self._passing is not None:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from vault_mcp.errors import StorageFailed, VaultBusy
 from vault_mcp.storage.index.reader import Reader
-from vault_mcp.storage.index.schema import CURRENT, HISTORY, VERSION
+from vault_mcp.storage.index.schema import CURRENT, HISTORY, HISTORY_TABLES, VERSION
 from vault_mcp.storage.index.words import WORDS
 from vault_mcp.storage.index.writer import IndexWriter
 
@@ -184,6 +184,32 @@ class Index:
         finally:
             self._give_back(db)
         return [] if found == ["ok"] else found
+
+    def copy_to(self, path: str, *, history_alone: bool = False) -> "Index":
+        """Make another index at `path` that says the same, or has the same history and no files."""
+        other = Index(path)
+        db = self._take()
+        try:
+            if history_alone:
+                other.mend()
+                target = sqlite3.connect(path, isolation_level=None)
+                target.execute("ATTACH ? AS source", (self.path,))
+                target.execute("BEGIN")
+                for table in HISTORY_TABLES:
+                    target.execute(f"INSERT INTO {table} SELECT * FROM source.{table}")
+                target.execute("COMMIT")
+                target.close()
+            else:
+                target = sqlite3.connect(path, isolation_level=None)
+                target.execute("PRAGMA synchronous = OFF")
+                db.backup(target)
+                target.close()
+                other.mend()
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        finally:
+            self._give_back(db)
+        return other
 
     # -- opening and mending
 

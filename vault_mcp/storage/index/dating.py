@@ -14,7 +14,8 @@ BY_PERSON = ("", "hand-edit")
 _LINES = """
 SELECT f.kind, f.text, f.stamp, a.at, a.author, a.tool, e.at, e.author, e.tool
 FROM facts f JOIN commits a ON a.seq = f.added_seq LEFT JOIN commits e ON e.seq = f.edit_seq
-WHERE f.lineage = ? AND f.last_seq IS NULL AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
+WHERE f.lineage = :lineage AND f.first_seq <= :seq AND (f.last_seq IS NULL OR f.last_seq > :seq)
+  AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
   AND f.kind IN ('observation', 'superseded', 'relation')
 """
 _OBSERVATION = (
@@ -46,6 +47,10 @@ _UPDATES = {
 }
 
 
+_NOW = 1 << 61
+"""A commit number behind every other."""
+
+
 class _Commit(NamedTuple):
     at: int
     author: str
@@ -56,17 +61,21 @@ class _Commit(NamedTuple):
         return 0 if self.tool in BY_PERSON else BY_TOOL
 
 
-def date_note(db: sqlite3.Connection, path: str) -> None:
-    """Fill in the dates of one note's lines, and of the note itself, as far as history knows them."""
+def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None:
+    """Fill in the dates of one note's lines, and of the note itself, as far as history knows them.
+
+    With `seq` the note is as that commit has it.
+    """
+    seq = _NOW if seq is None else seq
     row = db.execute(
-        "SELECT f.id, p.lineage FROM files f JOIN places p ON p.path = f.path AND p.last_seq IS NULL"
-        " WHERE f.path = ?",
-        (path,),
+        "SELECT f.id, p.lineage FROM files f JOIN places p ON p.path = f.path"
+        " AND p.first_seq <= :seq AND (p.last_seq IS NULL OR p.last_seq > :seq) WHERE f.path = :path",
+        {"path": path, "seq": seq},
     ).fetchone()
     if row is None:
         return
     number, lineage = row
-    for kind, text, stamp, *told in db.execute(_LINES, (lineage,)).fetchall():
+    for kind, text, stamp, *told in db.execute(_LINES, {"lineage": lineage, "seq": seq}).fetchall():
         bit, commit = (GIT_EDITED, _Commit(*told[3:])) if stamp else (GIT_ADDED, _Commit(*told[:3]))
         values = {
             "time": written(commit.at),

@@ -130,6 +130,15 @@ class Lineages(Past):
         )
         return [row[0] for row in rows]
 
+    def paths_touched_after(self, seq: int) -> list[str]:
+        """Give every path at which a note ever lay that a later commit touched."""
+        rows = self._rows(
+            "SELECT DISTINCT path FROM places WHERE lineage IN"
+            " (SELECT lineage FROM lineage_commits WHERE seq > ?)",
+            (seq,),
+        )
+        return [row[0] for row in rows]
+
     # -- notes
 
     def lay(self, lineage: int, seq: int = NOW) -> str | None:

@@ -116,3 +116,6 @@ CREATE TABLE facts (
 );
 CREATE INDEX facts_by_lineage ON facts (lineage, key);
 """
+
+HISTORY_TABLES = ("commits", "places", "lineage_commits", "facts")
+"""The tables of the past."""

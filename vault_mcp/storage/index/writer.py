@@ -26,6 +26,7 @@ class IndexWriter(CurrentTables):
     def __init__(self, db: sqlite3.Connection) -> None:
         super().__init__(db, State.read(db))
         self._history = HistoryTables(db)
+        self._at: int | None = None
 
     @property
     def head(self) -> str | None:
@@ -35,6 +36,11 @@ class IndexWriter(CurrentTables):
     def set_head(self, sha: str | None) -> None:
         """Say with which commit the current tables are in step; None: a build is not complete."""
         self._state.head = sha
+
+    def as_of(self, sha: str, seq: int) -> None:
+        """Have the current tables tell of a commit of the past: in an index of its own (see `bygone`)."""
+        self._state.head = self._state.history_head = sha
+        self._at = seq
 
     @property
     def reader(self) -> Reader:
@@ -111,7 +117,7 @@ class IndexWriter(CurrentTables):
         """Write down what the block did; called once, by `Index.writing`."""
         if self._in_step:
             for path in self._undated:
-                date_note(self._db, path)
+                date_note(self._db, path, self._at)
         else:
             put_off(self._db, self._undated)
         if self._state.unsettled >= grams.SETTLE_AT:

@@ -52,6 +52,11 @@ MEMORY_VIEW = file_tool(
                 'Path of a file or folder, relative to the vault; "", / or /memories is its root.', default=""
             ),
             "view_range": RANGE,
+            "as_of": s.text(
+                'What was there then: a time, "2 weeks ago", or 7 or more hex digits of a change. Now unless '
+                "set.",
+                default="",
+            ),
         }
     ),
     READS,

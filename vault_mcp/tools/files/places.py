@@ -43,7 +43,7 @@ def there(root: str, said: str) -> Place:
         PathRefused: it leads out of the vault, to what no tool may touch, or through a link.
     """
     place = Place("", said or "/", None)
-    for reading in _readings(said):
+    for reading in readings_of(said):
         path, kind = _spelled(root, paths.inside(reading, existing=True))
         place = Place(path, said or "/", kind)
         if kind is not None:
@@ -65,7 +65,7 @@ def new(change: Change, said: str, *, exists: str, moved: Place | None = None) -
         PathRefused: it leads out of the vault, to what no tool may touch, or into a file or a link.
         AlreadyThere: something is there, also in a spelling that some systems take for the same.
     """
-    wanted = paths.inside(_readings(said)[0])
+    wanted = paths.inside(readings_of(said)[0])
     if said.startswith("/") and said != "/" and not is_in_memories(said):
         raise PathRefused(
             f"The path {said} is absolute. Give a new path relative to the vault, such as notes/plan.md."
@@ -92,7 +92,8 @@ def _is_one(root: str, taken: str, path: str, moved: str) -> bool:
     return taken == moved or (taken == path and same_file(root, moved, path))
 
 
-def _readings(said: str) -> list[str]:
+def readings_of(said: str) -> list[str]:
+    """Give the paths relative to the vault that a caller's words can mean, the first one first."""
     if is_in_memories(said):
         rest = said[len(MEMORIES) :].lstrip("/")
         return [rest, f"{MEMORIES[1:]}/{rest}"] if rest else [""]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound, VaultError
 from vault_mcp.notes.links import stem_key
 from vault_mcp.storage import files, paths
-from vault_mcp.storage.files import Listing
+from vault_mcp.storage.files import Entry, Listing
 from vault_mcp.tools.files import lines
-from vault_mcp.tools.files.places import Place, is_in_memories, there
+from vault_mcp.tools.files.places import Place, is_in_memories, readings_of, there
+from vault_mcp.tools.history.asof import reading_at
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -28,14 +29,51 @@ NEAR = 3
 """Files of the same name that are told where a path leads nowhere."""
 
 
-def memory_view(vault: Vault, caller: Caller, path: str = "", view_range: Sequence[int] = ()) -> str:
+def memory_view(
+    vault: Vault, caller: Caller, path: str = "", view_range: Sequence[int] = (), as_of: str = ""
+) -> str:
     """Show a file's lines, or what a folder holds."""
+    if as_of.strip():
+        return _as_of(vault, path, view_range, as_of)
     place = there(vault.root, path)
     if place.kind is None:
         raise missing(vault, place, "The path {} does not exist. Please provide a valid path.")
     if place.kind == "folder":
         return _folder(vault, place)
     return _file(place, text_of(vault.root, place), view_range)
+
+
+def _as_of(vault: Vault, said: str, view_range: Sequence[int], as_of: str) -> str:
+    """Show a file or a folder as a commit has it."""
+    readings = [paths.inside(reading, existing=True) for reading in readings_of(said)]
+    with reading_at(vault, as_of) as reader:
+        for path in readings:
+            row = reader.file(path)
+            if row is not None:
+                text = decoded(vault.repository.blob(row.blob), said)
+                return _file(Place(path, said, "file"), text, view_range)
+            below = [(row[0], row[2]) for row in reader.files(path)]
+            if below or not path:
+                return _listed(Place(path, said or "/", "folder"), _folded(below, path))
+    raise NotFound(f"The path {said} did not exist at that moment. See history_log for its changes.")
+
+
+def _folded(below: Sequence[tuple[str, int]], folder: str) -> Listing:
+    """Give the files and folders of a folder, two levels deep, out of all the files below it."""
+    sizes: dict[str, int] = {}
+    skip = len(folder) + 1 if folder else 0
+    for path, count in below:
+        parts = path[skip:].split("/")
+        if any(paths.is_hidden(part) for part in parts):
+            continue
+        for level in range(1, min(LEVELS, len(parts)) + 1):
+            inside = "/".join(parts[:level])
+            key = f"{folder}/{inside}" if folder else inside
+            is_file = level == len(parts)
+            sizes[key if is_file else f"{key}/"] = count if is_file else 0
+    named = sorted(sizes.items(), key=lambda row: row[0].rstrip("/").split("/"))
+    entries = [Entry(name.rstrip("/"), name.endswith("/"), count) for name, count in named]
+    return Listing(tuple(entries[:ENTRIES]), max(0, len(entries) - ENTRIES))
 
 
 def missing(vault: Vault, place: Place, wording: str) -> NotFound:
@@ -128,7 +166,10 @@ def _range(view_range: Sequence[int], total: int) -> tuple[int, int]:
 
 
 def _folder(vault: Vault, place: Place) -> str:
-    listing = files.listing(vault.root, place.path, LEVELS, ENTRIES) or Listing((), 0)
+    return _listed(place, files.listing(vault.root, place.path, LEVELS, ENTRIES) or Listing((), 0))
+
+
+def _listed(place: Place, listing: Listing) -> str:
     base = place.said.rstrip("/") if is_in_memories(place.said) else place.path
     told = [
         f"Here're the files and directories up to {LEVELS} levels deep in {place.said}, "

@@ -20,6 +20,7 @@ READ_GRAPH = graph_tool(
             "agent": shapes.AGENT,
             "limit": s.integer("Entities a page; 100 unless set.", default=100, minimum=1, maximum=1000),
             "include_superseded": shapes.SUPERSEDED,
+            "as_of": shapes.AS_OF,
             "cursor": shapes.CURSOR,
         }
     ),
@@ -51,6 +52,7 @@ SEARCH_NODES = graph_tool(
             "limit": s.integer("Entities a page; 20 unless set.", default=20, minimum=1, maximum=200),
             "expand": s.boolean("Also give entities that are closely related to the hits.", default=False),
             "include_superseded": shapes.SUPERSEDED,
+            "as_of": shapes.AS_OF,
             "cursor": shapes.CURSOR,
         }
     ),
@@ -79,6 +81,7 @@ OPEN_NODES = graph_tool(
         {
             "names": s.array("Exact names of the entities.", s.text()),
             "include_superseded": shapes.SUPERSEDED,
+            "as_of": shapes.AS_OF,
             "cursor": shapes.CURSOR,
         }
     ),

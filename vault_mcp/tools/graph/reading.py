@@ -11,6 +11,7 @@ from vault_mcp.errors import BadArgument
 from vault_mcp.storage.index import Filter, Findings, NoteRow, ObservationRow, Reader, RelationRow
 from vault_mcp.tools.graph.expand import related
 from vault_mcp.tools.graph.records import Json, relation_record
+from vault_mcp.tools.history.asof import reading_at
 from vault_mcp.tools.moments import moment
 from vault_mcp.tools.tool import Caller
 
@@ -92,11 +93,12 @@ def read_graph(
     agent: str = "",
     limit: int = 100,
     include_superseded: bool = False,
+    as_of: str = "",
     cursor: str = "",
 ) -> Json:
     """Give entities in the order of their names, and the relations that start from them."""
     where = _filter(since, before, agent)
-    with vault.reading() as reader:
+    with reading_at(vault, as_of) as reader:
         shown = _Shown(vault, reader, where, include_superseded)
         page = reader.entities(limit, cursor or None, where)
         entities: list[Json] = []
@@ -119,12 +121,17 @@ def read_graph(
 
 
 def open_nodes(
-    vault: Vault, caller: Caller, names: Sequence[str], include_superseded: bool = False, cursor: str = ""
+    vault: Vault,
+    caller: Caller,
+    names: Sequence[str],
+    include_superseded: bool = False,
+    as_of: str = "",
+    cursor: str = "",
 ) -> Json:
     """Give the named entities with all their observations, and every relation that touches them."""
     start, skip = _position(cursor)
     unique = list(dict.fromkeys(names))
-    with vault.reading() as reader:
+    with reading_at(vault, as_of) as reader:
         shown = _Shown(vault, reader, Filter(), include_superseded)
         entities: list[Json] = []
         rows: list[NoteRow] = []
@@ -167,11 +174,12 @@ def search_nodes(
     limit: int = 20,
     expand: bool = False,
     include_superseded: bool = False,
+    as_of: str = "",
     cursor: str = "",
 ) -> Json:
     """Give what the words find, best first, with the hits that found it."""
     where = _filter(since, before, agent)
-    with vault.reading() as reader:
+    with reading_at(vault, as_of) as reader:
         found = reader.search(
             query, limit=limit, cursor=cursor or None, where=where, superseded=include_superseded
         )

@@ -17,6 +17,10 @@ SINCE = s.text(
 )
 BEFORE = s.text("Only facts added or edited before this date or time (ISO 8601).", default="")
 AGENT = s.text("Only facts added or edited by this agent or person, by exact name.", default="")
+AS_OF = s.text(
+    'Answer as of then: a time, "2 weeks ago", or 7 or more hex digits of a change. Now unless set.',
+    default="",
+)
 SUPERSEDED = s.boolean("Show superseded facts as well.", default=False)
 
 OBSERVATION = s.anything(

@@ -34,6 +34,10 @@ def key_tool(
 LONGEST_VALUE = 4_000_000
 """Characters of a value; whatever can be written can be read in one reply."""
 
+AS_OF = s.text(
+    'The value as of then: a time, "2 weeks ago", or 7 or more hex digits of a change. Now unless set.',
+    default="",
+)
 KEY = "The exact key, as in user/theme; any text that is not blank."
 CURSOR = s.text("The cursor that the call before gave; leave out for the first page.", default="")
 
@@ -67,7 +71,7 @@ READ_MEMORY = key_tool(
     not there is no error: the reply says so, and names a key that differs in case alone. A blank key fails.
     To see which keys there are use list_memory_keys; to find a value by its words, search_memory; for
     files, memory_view.""",
-    s.record({"key": s.text(KEY, max_length=2_000)}),
+    s.record({"key": s.text(KEY, max_length=2_000), "as_of": AS_OF}),
     READS,
     reading.read_memory,
     longest_reply=LONGEST_VALUE,

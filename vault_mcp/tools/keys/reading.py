@@ -10,6 +10,7 @@ from vault_mcp.notes.note import read_note
 from vault_mcp.storage import files
 from vault_mcp.storage.index import Reader
 from vault_mcp.storage.index.keys import COUNTED
+from vault_mcp.tools.history.asof import reading_at
 from vault_mcp.tools.keys import find
 from vault_mcp.tools.keys.excerpt import excerpt
 from vault_mcp.tools.told import one_line
@@ -22,18 +23,20 @@ BUDGET = 40_000
 """Characters of JSON that one answer may take: about ten thousand tokens."""
 
 
-def read_memory(vault: Vault, caller: Caller, key: str) -> str:
+def read_memory(vault: Vault, caller: Caller, key: str, as_of: str = "") -> str:
     """Give the value of a key exactly; a key that is not there is told, and is no error."""
     find.checked(key)
-    with vault.reading() as reader:
+    with reading_at(vault, as_of) as reader:
         known = find.paths_of(reader, key)
-        value = next((found for path in known if (found := _value(vault.root, path, key)) is not None), None)
+        read = (reader.value(path) if as_of.strip() else _value(vault.root, path, key) for path in known)
+        value = next((found for found in read if found is not None), None)
         near = find.alike(reader, key) if value is None else []
     if value is not None:
         return value
     hint = f" There is: {', '.join(f'“{one_line(name)}”' for name in near)}." if near else ""
+    then = " at that moment" if as_of.strip() else ""
     return (
-        f"There is no key “{one_line(key)}”.{hint} "
+        f"There is no key “{one_line(key)}”{then}.{hint} "
         "list_memory_keys gives the keys, search_memory finds them by their words."
     )
 

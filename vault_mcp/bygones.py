@@ -1,0 +1,108 @@
+"""Indexes of a vault as it was: made when somebody asks for a moment, kept for the next question about it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from vault_mcp.follow import note_of
+from vault_mcp.notes.note import Note
+from vault_mcp.storage import paths
+from vault_mcp.storage.index import Index, Reader
+from vault_mcp.storage.index.bygone import make_bygone
+from vault_mcp.storage.index.database import ENDS
+
+if TYPE_CHECKING:
+    from vault_mcp.vault import Vault
+
+KEPT = 2
+"""Moments whose indexes are kept; each is about as large as the index of now."""
+
+FORGOTTEN = 24 * 3600
+"""Seconds after which what a killed process left is removed."""
+
+_NAME = "bygone-"
+
+
+class Bygones:
+    """The indexes of a few moments. Safe to use from several threads."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Index] = OrderedDict()
+
+    @contextlib.contextmanager
+    def reading(self, sha: str | None, seq: int) -> Iterator[Reader]:
+        """Give a snapshot of the vault as a commit has it; None is the vault before its first commit.
+
+        `seq` is the commit's number in the history tables, which have to reach it.
+        """
+        with self._lock:
+            index = self._known.get(sha or "")
+            if index is None:
+                index = self._make(sha, seq)
+            self._known[sha or ""] = index
+            self._known.move_to_end(sha or "")
+            while len(self._known) > KEPT:
+                self._forget(self._known.popitem(last=False)[1])
+        with index.reading() as reader:
+            yield reader
+
+    def _make(self, sha: str | None, seq: int) -> Index:
+        folder = self._vault.repository.state_dir
+        if not self._known:
+            _sweep(folder)
+        path = os.path.join(folder, f"{_NAME}{uuid.uuid4().hex}.sqlite")
+        try:
+            if sha is None:
+                return Index.open(path)
+            tree = self._vault.repository.tree_paths(sha)
+            files = ((name, blob) for name, mode, blob in tree if _is_indexed(name, mode))
+            return make_bygone(self._vault.index, path, sha, seq, files, self._read)
+        except BaseException:
+            _remove(path)
+            raise
+
+    def _read(self, path: str, blob: str) -> tuple[Note | None, int]:
+        raw = self._vault.repository.blob(blob)
+        return note_of(path, raw), len(raw)
+
+    def _forget(self, index: Index) -> None:
+        index.close()
+        _remove(index.path)
+
+    def close(self) -> None:
+        """Take the indexes away."""
+        with self._lock:
+            while self._known:
+                self._forget(self._known.popitem()[1])
+
+
+def _is_indexed(name: str, mode: int) -> bool:
+    """Say whether an index knows such a file: a regular one, not hidden, with a name in UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return mode & 0o170000 == 0o100000 and not paths.is_hidden(name)
+
+
+def _remove(path: str) -> None:
+    for end in ENDS:
+        with contextlib.suppress(OSError):
+            os.unlink(path + end)
+
+
+def _sweep(folder: str) -> None:
+    """Remove what a killed process left."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_NAME) and entry.stat().st_mtime < time.time() - FORGOTTEN:
+                os.unlink(entry.path)
