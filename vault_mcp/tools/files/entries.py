@@ -168,6 +168,7 @@ MEMORY = file_tool(
                 s.integer("A line number."),
                 optional=True,
             ),
+            "as_of": s.text("view: what was there then: a time or 7 hex digits of a change.", optional=True),
             "file_text": s.text("create: the whole text of the new file.", optional=True),
             "old_str": s.text("str_replace: exact text, which must appear once.", optional=True),
             "new_str": s.text("str_replace: text to put in its place.", optional=True),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
 _DEEDS: dict[str, tuple[Callable[..., Result], tuple[str, ...], tuple[str, ...]]] = {
-    "view": (viewing.memory_view, ("path",), ("view_range",)),
+    "view": (viewing.memory_view, ("path",), ("view_range", "as_of")),
     "create": (editing.memory_create, ("path", "file_text"), ()),
     "str_replace": (editing.memory_str_replace, ("path", "old_str"), ("new_str",)),
     "insert": (editing.memory_insert, ("path", "insert_line", "insert_text"), ()),
