@@ -50,6 +50,9 @@ class Intent(NamedTuple):
     steps: tuple[Step, ...]
 
 
+_INTENT, _STEP = Intent._fields, Step._fields
+
+
 class IntentFile:
     """The record's place. Only whoever holds the write lock reads or writes it."""
 
@@ -94,7 +97,9 @@ class IntentFile:
 
     def write(self, intent: Intent) -> None:
         """Put the record on disk."""
-        fields = {"version": _VERSION, **intent._asdict(), "steps": [step._asdict() for step in intent.steps]}
+        fields: dict[str, object] = dict(zip(_INTENT, intent, strict=True))
+        fields["version"] = _VERSION
+        fields["steps"] = [dict(zip(_STEP, step, strict=True)) for step in intent.steps]
         line = json.dumps(fields).encode() + b"\n"
         fd = self._open()
         written = os.pwrite(fd, line, 0)

@@ -24,15 +24,15 @@ class Ident:
 
     def header(self, at: int) -> bytes:
         """Give the identity as it stands in a header or a reflog, at `at` (seconds since 1970, UTC)."""
-        return b"%s %d +0000" % (_identity(self), max(at, 0))
+        return b"%s %d +0000" % (_identity(self.name, self.email), max(at, 0))
 
     def clean_name(self) -> str:
         """Give the name without what would end it early; `git fsck` is silent about the rest."""
-        return re.sub("[<>]", "", one_line(self.name)).strip() or "unknown"
+        return _clean_name(self.name)
 
     def clean_email(self) -> str:
         """Give the address without what would end it early."""
-        return re.sub(r"[<>\s]", "", one_line(self.email))
+        return _clean_email(self.email)
 
 
 VAULT = Ident("vault-mcp", "vault-mcp@vault-mcp.invalid")
@@ -104,5 +104,13 @@ def _named(key: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _identity(ident: Ident) -> bytes:
-    return f"{ident.clean_name()} <{ident.clean_email()}>".encode()
+def _identity(name: str, email: str) -> bytes:
+    return f"{_clean_name(name)} <{_clean_email(email)}>".encode()
+
+
+def _clean_name(name: str) -> str:
+    return re.sub("[<>]", "", one_line(name)).strip() or "unknown"
+
+
+def _clean_email(email: str) -> str:
+    return re.sub(r"[<>\s]", "", one_line(email))
