@@ -1,0 +1,207 @@
+"""The past of a vault with 50,000 commits, beside plain Git: library calls, the door's own cost left out.
+
+    python -m benchmarks.history [--commits 50000] [--notes 10000] [--rounds 50] [--where DIR]
+
+One commit brings the notes, each later one adds a line to one of them. Git has what makes it fast: one pack
+and a commit-graph with changed paths. Calls and Git's commands take turns; medians in milliseconds, and the
+ratios that count. The first question about a moment (`as_of, first`) makes an index of it, so it is told
+apart from the next one (`as_of, again`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from vault_mcp.adopt import adopt
+from vault_mcp.tools.graph import reading
+from vault_mcp.tools.history import blame, looking
+from vault_mcp.tools.history import reading as past
+from vault_mcp.tools.tool import Caller
+from vault_mcp.vault import Options, Vault
+
+START = 1_900_000_000  # behind the commit that makes the vault, whenever that is
+VERSIONS = 10
+"""Versions of the note that is looked at."""
+
+ME = Caller("bench")
+WORDS = ["apollo", "billing", "cache", "deploy", "editor", "fabric", "gateway", "harbor", "index", "journal"]
+
+
+def path_of(number: int) -> str:
+    """Give where a note lies: 256 folders."""
+    return f"entities/{number % 256:02x}/note {number}.md"
+
+
+def line_of(number: int, version: int) -> str:
+    """Give a line that a commit adds."""
+    return f"- {WORDS[(number + version) % 10]} fact {version} of note {number}\n"
+
+
+def make_vault(root: Path, notes: int, commits: int) -> str:
+    """Make a vault of so many notes and commits; give the path of a note that has ten versions."""
+    adopt(str(root))
+    chooser = random.Random(5)
+    looked_at = 7
+    texts: dict[int, list[str]] = {}
+    due = {round((step + 1) * commits / VERSIONS) - 1 for step in range(VERSIONS - 1)}
+    command = ["git", "-C", str(root), "fast-import", "--quiet", "--force"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
+        assert child.stdin
+        write = child.stdin.write
+        parent = subprocess.run(
+            ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        branch = subprocess.run(
+            ["git", "-C", str(root), "symbolic-ref", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+        def commit(at: int, subject: str, files: list[tuple[str, str]], source: str = "") -> None:
+            message = f"{subject}\n\nTool: add_observations\n".encode()
+            who = f"agent-{at % 5} <agent-{at % 5}@agent.invalid> {at} +0000"
+            write(f"commit {branch}\nauthor {who}\ncommitter {who}\ndata {len(message)}\n".encode() + message)
+            write(f"from {source}\n".encode() if source else b"")
+            for path, text in files:
+                raw = text.encode()
+                write(f'M 100644 inline "{path}"\ndata {len(raw)}\n'.encode() + raw + b"\n")
+
+        for number in range(notes):
+            head = f"---\nentity: thing\n---\n\n## Observations\n\n- {WORDS[number % 10]} is note {number}\n"
+            texts[number] = [head, line_of(number, 0)]
+        commit(START, "import", [(path_of(n), "".join(t)) for n, t in texts.items()], parent)
+        for step in range(commits):
+            number = looked_at if step in due else chooser.randrange(notes)
+            if number == looked_at and step not in due:
+                number += 1
+            texts[number].append(line_of(number, step + 1))
+            commit(START + 60 * (step + 1), f"change {step}", [(path_of(number), "".join(texts[number]))])
+        child.stdin.close()
+    for arguments in (
+        ("reset", "-q", "--hard"),
+        ("repack", "-adq"),
+        ("commit-graph", "write", "--reachable", "--changed-paths"),
+    ):
+        subprocess.run(["git", "-C", str(root), *arguments], check=True, stderr=subprocess.DEVNULL)
+    return path_of(looked_at)
+
+
+def milliseconds(call: Callable[[], object]) -> float:
+    """Time one call."""
+    began = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - began)
+
+
+def medians(rounds: int, calls: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Time calls in turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(milliseconds(call))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def git(root: Path, *arguments: str) -> Callable[[], object]:
+    """Give a call of Git."""
+    return lambda: subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
+
+
+def measure(root: Path, path: str, commits: int, rounds: int) -> list[tuple[str, float, float, str]]:
+    """Measure everything; give (what, its milliseconds, what it is held against, the promise)."""
+    vault = Vault.open(str(root), Options(embeddings="off", index_wait=3600))
+    rows: list[tuple[str, float, float, str]] = []
+    try:
+        vault.wait_until_compared(3600)
+        walk = milliseconds(git(root, "log", "--first-parent", "--raw", "--no-abbrev", "--no-renames"))
+        vault.read_past()
+        with vault.index.writing() as writer:
+            writer.reset_history()
+        rows.append(("tables rebuilt / one git log --raw", milliseconds(vault.read_past), walk, "one pass"))
+        middle = START + 60 * commits // 2
+        with vault.remembering() as reader:
+            there = reader.commit_at(middle)
+            lineage = reader.lineage_at(path)
+            assert there is not None
+            assert lineage is not None
+            rows.append(
+                (
+                    "commit at a time",
+                    medians(rounds, {"a": lambda: reader.commit_at(middle)})["a"],
+                    0,
+                    "0.1 ms",
+                )
+            )
+        sha = there.sha
+        few = max(3, rounds // 10)
+        pairs: list[tuple[str, Callable[[], object], Callable[[], object], str]] = [
+            (
+                "history of a note / git log -- path",
+                lambda: looking.history_log(vault, ME, note=path),
+                git(root, "log", "--format=%H", "--", path),
+                "1 ms, 50x",
+            ),
+            (
+                "note as of a moment / git show",
+                lambda: past.history_read(vault, ME, path, sha),
+                git(root, "show", f"{sha}:{path}"),
+                "20x",
+            ),
+            (
+                f"blame, {VERSIONS} versions / git blame",
+                lambda: blame.history_blame(vault, ME, path),
+                git(root, "blame", "--", path),
+                "50x",
+            ),
+        ]
+        for name, ours, theirs, promise in pairs:
+            mine = medians(rounds, {"a": ours})["a"]
+            rows.append((name, mine, medians(few, {"b": theirs})["b"], promise))
+        calls: dict[str, Callable[[str], object]] = {
+            "read_graph": lambda as_of: reading.read_graph(vault, ME, as_of=as_of),
+            "search_nodes": lambda as_of: reading.search_nodes(vault, ME, "harbor", as_of=as_of),
+        }
+        for name, call in calls.items():
+            for back in (100, commits // 10, commits // 2):
+                when = f"{START + 60 * (commits - back)}"
+                moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(when)))
+                now = medians(few, {"a": lambda call=call: call("")})["a"]  # type: ignore[misc]  # bound now
+                vault.bygones.close()
+                first = milliseconds(lambda call=call, moment=moment: call(moment))  # type: ignore[misc]
+                again = medians(few, {"a": lambda call=call, moment=moment: call(moment)})["a"]  # type: ignore[misc]
+                rows.append((f"{name} as_of {back} changes ago, first", first, now, "5x of now"))
+                rows.append((f"{name} as_of {back} changes ago, again", again, now, "5x of now"))
+    finally:
+        vault.close()
+    return rows
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--commits", type=int, default=50_000)
+    options.add_argument("--notes", type=int, default=10_000)
+    options.add_argument("--rounds", type=int, default=50)
+    options.add_argument("--where", help="a folder for the vault, which is removed afterwards")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.where) as folder:
+        root = Path(folder) / "vault"
+        path = make_vault(root, given.notes, given.commits)
+        print(f"{given.commits} commits, {given.notes} notes; milliseconds", file=sys.stderr)
+        for name, ours, theirs, promise in measure(root, path, given.commits, given.rounds):
+            ratio = (
+                "" if not theirs else f"{theirs / ours:8.1f}x" if theirs > ours else f"1/{ours / theirs:.1f}"
+            )
+            print(f"{name:45} {ours:10.3f} {theirs:10.3f} {ratio:>9}   promised: {promise}")
+
+
+if __name__ == "__main__":
+    main()
