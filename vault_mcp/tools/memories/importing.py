@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from vault_mcp.errors import VaultError
 from vault_mcp.notes.transcript import MemoryRecord, Transcript
-from vault_mcp.tools.memories.writing import numbers_in, remember
+from vault_mcp.tools.memories.writing import Numbers, numbers_in, remember
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
@@ -80,7 +80,8 @@ def _import(
     change: Change, records: tuple[MemoryRecord, ...], report: MemoryImportReport, progress: Progress
 ) -> None:
     with change.vault.snapshot() as reader:
-        spent = {number for subject in reader.subjects("memory_forget") for number in numbers_in(subject)}
+        forgotten = [number for said in reader.subjects("memory_forget") for number in numbers_in(said)]
+    numbers = Numbers(change, forgotten)
     known = Counter(_known(change, {record.session for record in records}))
     for count, record in enumerate(records, 1):
         same = (record.session, record.speaker, record.created, record.text)
@@ -89,7 +90,7 @@ def _import(
             report.present += 1
         else:
             try:
-                _remember(change, record, spent)
+                _remember(change, record, numbers)
                 report.memories += 1
             except VaultError as error:
                 report.problems.append(f"Line {record.line}: {error}")
@@ -110,7 +111,7 @@ def _known(change: Change, sessions: set[str]) -> Iterator[tuple[str, str, str, 
                 yield session, speaker, "", note.value
 
 
-def _remember(change: Change, record: MemoryRecord, spent: set[int]) -> None:
+def _remember(change: Change, record: MemoryRecord, numbers: Numbers) -> None:
     remember(
         change,
         record.text,
@@ -120,5 +121,5 @@ def _remember(change: Change, record: MemoryRecord, spent: set[int]) -> None:
         importance=record.importance,
         created=record.created,
         speaker=record.speaker,
-        spent=spent,
+        numbers=numbers,
     )

@@ -74,7 +74,7 @@ def remember(
     created: str = "",
     speaker: str = "",
     relations: Sequence[tuple[str, str]] = (),
-    spent: Collection[int] | None = None,
+    numbers: Numbers | None = None,
 ) -> tuple[int, Note]:
     """Write a new memory's note; give its number and its note.
 
@@ -88,7 +88,7 @@ def remember(
         created: when it was, as in stamps; else now.
         speaker: who said it, where that is known.
         relations: (type, wikilink) of each.
-        spent: numbers that must not be given again; else those of the last minute's commits.
+        numbers: gives the number, where several memories are made in one change.
 
     Raises:
         BadArgument: no note can hold the text, or what goes with it.
@@ -96,7 +96,7 @@ def remember(
     for name, value in (("text", text), ("session_id", session), ("speaker", speaker)):
         _refuse_halves(value, name)
     created = created or change.at
-    number = next_id(change, created, spent)
+    number = (numbers or Numbers(change)).next(created)
     day = created[:10]
     folder = f"{COLLECTION}/{day[:4]}/{day[5:7]}"
     path, _ = placing.place(change, folder, names.memory_stem(text, day))
@@ -116,25 +116,35 @@ def remember(
     note = change.note(path)
     if note is None or note.kind != "memory" or note.value != text or note.session != session:
         raise BadArgument("This text cannot be kept as a memory. Take out characters that are no text.")
-    change.made["memory", str(number)] = path
     return number, note
 
 
-def next_id(change: Change, created: str, spent: Collection[int] | None = None) -> int:
-    """Give a number that no memory of this vault has had: UTC second and two digits, then the next free one.
+class Numbers:
+    """Gives numbers that no memory of a vault has had: UTC second and two digits, then the next free one.
 
     Sixteen digits stay below 2**53, so that every client's numbers hold them. A forgotten memory's number
     could come again only in or soon after its own second; the commits since then say which were given.
     """
-    if spent is None:
-        spent = _given_lately(change)
-    number = int("".join(filter(str.isdigit, created[:19]))) * 100 + 1
-    with change.vault.snapshot() as reader:
-        while True:
-            number = reader.free_memory_id(number)
-            if number not in spent and ("memory", str(number)) not in change.made:
-                return number
-            number += 1
+
+    def __init__(self, change: Change, spent: Collection[int] | None = None) -> None:
+        """Prepare for one change; `spent` are numbers not to be given, else those of the last minute."""
+        self._change = change
+        self._spent = set(_given_lately(change) if spent is None else spent)
+        self._following: dict[int, int] = {}
+
+    def next(self, created: str) -> int:
+        """Give the number of a memory of that time, as in stamps."""
+        first = int("".join(filter(str.isdigit, created[:19]))) * 100 + 1
+        number = self._following.get(first, first)
+        with self._change.vault.snapshot() as reader:
+            while True:
+                number = reader.free_memory_id(number)
+                if number not in self._spent:
+                    break
+                number += 1
+        self._spent.add(number)
+        self._following[first] = number + 1
+        return number
 
 
 def _given_lately(change: Change) -> set[int]:
