@@ -10,6 +10,7 @@ from tests.storage.git.vaults import AGENT, Vault
 from vault_mcp.errors import PathRefused, Stale, StorageFailed
 from vault_mcp.storage import files
 from vault_mcp.storage.git import placing, swap
+from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.message import Message
 from vault_mcp.storage.git.objects import blob_id
 from vault_mcp.storage.git.placing import Placing
@@ -223,7 +224,7 @@ def test_a_batch_larger_than_the_folders_that_may_be_open_is_written_whole(vault
 def test_an_error_of_the_disk_is_said_in_words_without_the_hosts_paths(code: int, said: str) -> None:
     error = OSError(code, os.strerror(code), "/home/somebody/vault/notes/a.md")
 
-    words = placing.reason(error, "/home/somebody/vault")
+    words = str(storage_failed(error, "/home/somebody/vault"))
 
     assert said in words
     assert "somebody" not in words

@@ -1,8 +1,8 @@
 """Putting the files of one commit into the working tree, and back as they were if the commit fails.
 
-Every folder is opened from the vault's root on, part by part and without following a link, and files are
-named relative to it; before the commit counts, the folders are looked at again. So a folder that becomes a
-link, or is moved away, at any moment in between leads no file out of the vault.
+Files are named relative to folders that are kept open (`folders`); before the commit counts, these are looked
+at again. So a folder that becomes a link, or is moved away, at any moment in between leads no file out of the
+vault.
 
 New bytes wait in a holder, a file in the state folder (or, where that lies on another disk, beside the file
 itself). They change places with the file, which is compared only then: what a person saved at the last
@@ -12,25 +12,22 @@ instant is in the holder, and goes back.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat as modes
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vault_mcp.errors import PathRefused, Stale, StorageFailed
+from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.folders import Folders
 from vault_mcp.storage.git.objects import blob_id, write_all
 from vault_mcp.storage.git.swap import exchange, move_to_free
 
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_FOLDER = _DIRECTORY | getattr(os, "O_NOFOLLOW", 0)
 _READ = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 )
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-_OPEN_FOLDERS = 200
 # A file changed twice within a tick of the file system's clock shows one time: what is this young is read.
 _YOUNG = 2 * 10**9
 
@@ -42,7 +39,7 @@ LEFTOVERS = (_HOLDER, "own-", "next-index")
 
 @dataclass(slots=True)
 class Placed:
-    """One file on its way: where its bytes wait, and what was done so far."""
+    """One file on its way: where its bytes wait, and what was there before and is there now."""
 
     folder: str
     name: str
@@ -50,7 +47,6 @@ class Placed:
     seen: FileStat | None
     seen_blob: str | None
     content: bytes | None
-    done: bool = False
     put: os.stat_result | None = None
     before: os.stat_result | None = None
 
@@ -68,74 +64,11 @@ class Placing:
 
         Holders are in the folder `state`, which is on the file system `device`.
         """
-        self._root = root
         self._going = frozenset(going)
         self._state = state
-        self._folders: dict[str, int] = {}
-        self._facts: dict[str, os.stat_result] = {}
         self._device = device
-        self._made: list[str] = []
+        self._folders = Folders(root)
         self.files: list[Placed] = []
-
-    # -- folders
-
-    def _open_root(self) -> int:
-        fd = self._folders.get("")
-        if fd is None:
-            fd = self._folders[""] = os.open(self._root, _DIRECTORY)
-        return fd
-
-    def folder(self, path: str, *, make: bool = False) -> int:
-        """Open a folder of the vault.
-
-        Raises:
-            PathRefused: a part is a link or a file, or the folder belongs to another repository.
-            FileNotFoundError: it is not there, and not to be made.
-        """
-        fd = self._folders.get(path)
-        if fd is not None:
-            return fd
-        if not path:
-            return self._open_root()
-        if len(self._folders) > _OPEN_FOLDERS:
-            self.close()
-        above, _, name = path.rpartition("/")
-        parent = self.folder(above, make=make)
-        try:
-            fd = os.open(name, _FOLDER, dir_fd=parent)
-        except FileNotFoundError:
-            if not make:
-                raise
-            os.mkdir(name, dir_fd=parent)
-            self._made.append(path)
-            fd = os.open(name, _FOLDER, dir_fd=parent)
-        except OSError as error:
-            if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
-                raise PathRefused(
-                    f"{path} is not a folder of the vault but a file or a link. Choose another path."
-                ) from None
-            raise
-        self._folders[path] = fd
-        self._facts[path] = os.fstat(fd)
-        if os.access(".git", os.F_OK, dir_fd=fd):
-            raise PathRefused(
-                f"{path} is a Git repository of its own (a submodule or a nested one), which the vault "
-                "leaves alone. Choose a path outside it."
-            )
-        return fd
-
-    def _still_there(self) -> None:
-        """Look whether each open folder is what its path leads to, so nothing went to where it was moved."""
-        for path in self._folders:
-            if not path:
-                continue
-            above, _, name = path.rpartition("/")
-            there = None
-            with contextlib.suppress(FileNotFoundError):
-                there = os.stat(name, dir_fd=self._folders[above], follow_symlinks=False)
-            ours = self._facts[path]
-            if there is None or (there.st_ino, there.st_dev) != (ours.st_ino, ours.st_dev):
-                raise Stale(f"The folder {path} was moved or replaced during the write. Call again.")
 
     # -- before the locks
 
@@ -160,16 +93,15 @@ class Placing:
         file = Placed(above, name, standing or f"{_HOLDER}{len(self.files)}", seen, seen_blob, content)
         if not self._waits_for_room(above):
             try:
-                folder = self.folder(above, make=content is not None)
+                self._folders.open(above, make=content is not None)
+                if standing is None and self._folders.device(above) != self._device:
+                    file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
             except FileNotFoundError:
                 if seen is not None:
                     raise _stale(path) from None
-                return file  # it goes, and so did its folder
+                # It is to go, and has gone with its folder.
             except OSError as error:
                 raise _named(error, path) from None
-            facts_of_folder = self._facts.get(above) or os.fstat(folder)
-            if standing is None and facts_of_folder.st_dev != self._device:
-                file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
         self.files.append(file)
         if content is not None:
             holder, where = self._holder(file)
@@ -203,7 +135,7 @@ class Placing:
 
     def _holder(self, file: Placed) -> tuple[str, int | None]:
         if file.holder.startswith(HIDDEN_HOLDER):
-            return file.holder, self.folder(file.folder)
+            return file.holder, self._folders.open(file.folder)
         return f"{self._state}/{file.holder}", None
 
     # -- under the locks
@@ -225,10 +157,15 @@ class Placing:
                     self._put_instead(file)
             except OSError as error:
                 raise _named(error, file.path) from None
-        self._still_there()
+        self._folders.refuse_moved()
 
     def _take_away(self, file: Placed) -> None:
-        folder = self.folder(file.folder)
+        try:
+            folder = self._folders.open(file.folder)
+        except FileNotFoundError:
+            if file.seen is None:
+                return  # gone with its folder
+            raise _stale(file.path) from None
         if file.seen is None:
             if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
                 raise _stale(file.path)
@@ -239,18 +176,16 @@ class Placing:
         if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), file.before):
             move_to_free(holder, where, file.name, folder)
             raise _stale(file.path)
-        file.done = True
 
     def _put_new(self, file: Placed) -> None:
         holder, where = self._holder(file)
-        folder = self.folder(file.folder, make=True)
+        folder = self._folders.open(file.folder, make=True)
         try:
             move_to_free(holder, where, file.name, folder)
         except FileExistsError:
             if not self._cleared(file, folder):
                 raise _stale(file.path) from None
             move_to_free(holder, where, file.name, folder)
-        file.done = True
         file.put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
 
     def _cleared(self, file: Placed, folder: int) -> bool:
@@ -262,20 +197,19 @@ class Placing:
             raise _not_a_file(file.path)
         for other in self.files:
             if other.content is None and f"{other.folder}/".startswith(f"{file.path}/"):
-                self._remove_if_empty(other.folder, stop=file.folder)
+                self._folders.remove_if_empty(other.folder, stop=file.folder)
         if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
             raise PathRefused(f"{file.path} is a folder. Choose another path.")
         return True
 
     def _put_instead(self, file: Placed) -> None:
         holder, where = self._holder(file)
-        folder = self.folder(file.folder)
+        folder = self._folders.open(file.folder)
         before = file.before = self._compare(file, folder)
         exchange(holder, where, file.name, folder)
         if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), before):
             exchange(holder, where, file.name, folder)
             raise _stale(file.path)
-        file.done = True
         put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
         if put.st_uid != before.st_uid or put.st_gid != before.st_gid:
             # Whose file it is stays as it was, as far as we are allowed to say so.
@@ -300,7 +234,7 @@ class Placing:
         """Check that a file that stays as it is (or is gone) is what was seen, and give its facts."""
         above, _, name = path.rpartition("/")
         try:
-            folder = self.folder(above)
+            folder = self._folders.open(above)
             if seen is None:
                 os.stat(name, dir_fd=folder, follow_symlinks=False)
                 raise _stale(path)
@@ -332,7 +266,7 @@ class Placing:
         above, _, name = path.rpartition("/")
         source, where = self._holder(Placed(above, name, holder, None, None, None))
         move = exchange if instead else move_to_free
-        move(source, where, name, self.folder(above, make=True))
+        move(source, where, name, self._folders.open(above, make=True))
 
     def drop(self, path: str, holder: str) -> None:
         """Remove a holder."""
@@ -349,55 +283,45 @@ class Placing:
                 os.unlink(holder, dir_fd=where)
         for file in self.files:
             if file.content is None:
-                self._remove_if_empty(file.folder)
-
-    def _remove_if_empty(self, path: str, stop: str = "") -> None:
-        while path != stop:
-            self._close(path)
-            above, _, name = path.rpartition("/")
-            try:
-                os.rmdir(name, dir_fd=self.folder(above))
-            except (OSError, PathRefused):
-                return  # not empty, gone already, or a file by now
-            path = above
+                self._folders.remove_if_empty(file.folder)
 
     def undo(self) -> None:
         """Have every file as it was. A file that changed since is somebody else's, and stays."""
         for file in reversed(self.files):
             with contextlib.suppress(OSError, PathRefused):
                 self._undo(file)
-        for path in reversed(self._made):
-            self._close(path)
-            above, _, name = path.rpartition("/")
-            with contextlib.suppress(OSError, PathRefused):
-                os.rmdir(name, dir_fd=self.folder(above))
+        self._folders.remove_made()
 
     def _undo(self, file: Placed) -> None:
+        """Go by what is on disk: the write may have been interrupted between any two steps."""
         holder, where = self._holder(file)
-        if file.done:
-            folder = self.folder(file.folder, make=True)
+        held = None
+        with contextlib.suppress(FileNotFoundError):
+            held = os.stat(holder, dir_fd=where, follow_symlinks=False)
+        if file.before is not None and held is not None and held.st_ino == file.before.st_ino:
+            folder = self._folders.open(file.folder, make=True)
             if file.content is None:
                 move_to_free(holder, where, file.name, folder)
                 return
-            there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
-            if file.put is None or _same(there, file.put):
-                if file.before is None:
-                    os.unlink(file.name, dir_fd=folder)
-                    return
+            if self._is_ours(file, folder):
                 exchange(holder, where, file.name, folder)
+        elif held is None and file.content is not None and file.seen is None:
+            folder = self._folders.open(file.folder)
+            if self._is_ours(file, folder):
+                os.unlink(file.name, dir_fd=folder)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(holder, dir_fd=where)
 
-    def _close(self, path: str) -> None:
-        fd = self._folders.pop(path, None)
-        if fd is not None:
-            os.close(fd)
+    def _is_ours(self, file: Placed, folder: int) -> bool:
+        """Say whether what is at the path are the bytes that this commit put there."""
+        there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        if file.put is not None:
+            return _same(there, file.put)
+        return file.content is not None and self._blob(file.name, folder) == blob_id(file.content)
 
     def close(self) -> None:
         """Close every folder."""
-        folders, self._folders = self._folders, {}
-        for fd in folders.values():
-            os.close(fd)
+        self._folders.close()
 
 
 def _named(error: OSError, path: str) -> OSError:
@@ -448,25 +372,3 @@ def _not_a_file(path: str) -> PathRefused:
     return PathRefused(
         f"{path} is a link, a folder or another thing that is no plain file. Choose another path."
     )
-
-
-def reason(error: OSError, root: str) -> str:
-    """Say in words what the disk refused, without the host's own paths."""
-    where = ""
-    name = error.filename
-    if isinstance(name, bytes):
-        name = os.fsdecode(name)
-    if isinstance(name, str) and name:
-        where = os.path.relpath(name, root) if os.path.isabs(name) else name
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "No space left on the disk. Free some, then call again."
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return f"Permission denied: {where or 'the vault'}. Let the server's user write there."
-    if error.errno == errno.EROFS:
-        return "The disk is read-only. Make it writable, then call again."
-    return f"The disk refused the write ({error.strerror or error}{': ' + where if where else ''})."
-
-
-def storage_failed(error: OSError, root: str) -> StorageFailed:
-    """Make the error that the caller may see."""
-    return StorageFailed(reason(error, root))

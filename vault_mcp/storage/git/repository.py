@@ -10,6 +10,7 @@ from types import TracebackType
 from vault_mcp.errors import StorageFailed, VaultBusy, VaultError
 from vault_mcp.storage.git.condition import Finding, findings
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
+from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.history import HistoryCommit, read_history
 from vault_mcp.storage.git.ignore import Ignore
@@ -17,7 +18,6 @@ from vault_mcp.storage.git.index_image import IndexImage
 from vault_mcp.storage.git.intent import IntentFile
 from vault_mcp.storage.git.message import Ident
 from vault_mcp.storage.git.objects import LooseObjects
-from vault_mcp.storage.git.placing import storage_failed
 from vault_mcp.storage.git.probe import Probe, refuse_under_way
 from vault_mcp.storage.git.reader import ObjectReader
 from vault_mcp.storage.git.recovery import has_leftovers, recover

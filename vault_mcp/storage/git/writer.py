@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, RepositoryRefused
 from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.draft import Words, Write
 from vault_mcp.storage.git.index_entries import UnmergedError
 from vault_mcp.storage.git.index_image import IndexNotPlainError
 from vault_mcp.storage.git.message import VAULT, Ident, Message
 from vault_mcp.storage.git.objects import blob_id
-from vault_mcp.storage.git.placing import facts, storage_failed
+from vault_mcp.storage.git.placing import facts
 from vault_mcp.storage.git.publish import HeadMovedError, Publication
 from vault_mcp.storage.git.through_git import UNMERGED
 from vault_mcp.storage.git.workshop import Workshop, encoded
