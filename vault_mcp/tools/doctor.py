@@ -5,6 +5,7 @@ What the notes say is read from the files, so that it can be held against what t
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections import defaultdict
@@ -17,9 +18,11 @@ from vault_mcp.errors import VaultError
 from vault_mcp.follow import LONGEST_NOTE, is_note
 from vault_mcp.notes import links, names
 from vault_mcp.storage import files, paths
+from vault_mcp.storage.git.history import is_merge
 from vault_mcp.storage.git.status import Uncommitted, uncommitted
 from vault_mcp.storage.index import IndexDamaged
 from vault_mcp.storage.watcher import Watcher
+from vault_mcp.tools.stamps import disagreements
 from vault_mcp.tools.survey import Progress, Survey, look_through
 from vault_mcp.vault import Vault
 
@@ -68,6 +71,7 @@ def examine(vault: Vault, progress: Progress | None = None) -> list[Finding]:
         *_notes(survey),
         *_twins(survey),
         *_relations(survey),
+        *_stamps(vault),
         *_waiting(vault),
     ]
 
@@ -94,6 +98,27 @@ def mend(vault: Vault, found: Iterable[Finding]) -> list[str]:
             vault.look_again(writer)
         done.append(f"Committed in the name of {vault.person.name}: {_listed(waiting)}.")
     return done
+
+
+# -- the stamps
+
+
+def _stamps(vault: Vault) -> Iterator[Finding]:
+    """Hold stamps against Git, as far as the index knows the past."""
+    try:
+        if vault.index.empty:
+            return
+        if vault.index.history_head != vault.repository.head():
+            text = "The stamps were not compared with Git: the index has not read all of history yet."
+            yield Finding("stamp", "note", text, "A running server reads it by itself; then look again.")
+            return
+        merges = functools.cache(functools.partial(is_merge, vault.repository.program))
+        with vault.index.reading() as reader:
+            for found in disagreements(reader, merges):
+                do = "Take the stamp off the line if it is wrong; Git then tells whose it is."
+                yield Finding("stamp", "note", found.text, do, paths.shown(found.path))
+    except IndexDamaged:
+        return
 
 
 # -- the files

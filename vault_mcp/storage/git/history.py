@@ -74,6 +74,13 @@ def recent_subjects(program: GitProgram, sha: str, most: int) -> list[str]:
     return told.decode("utf-8", "replace").splitlines()
 
 
+def is_merge(program: GitProgram, sha: str) -> bool:
+    """Say whether a commit has more than one parent."""
+    if not is_sha(sha):
+        raise BadArgument("A commit is named by its full hash here.")
+    return len(program.run("rev-list", "--parents", "--max-count=1", sha, "--").split()) > 2
+
+
 def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[HistoryCommit]:
     """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
     for revision in (old, new):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from vault_mcp.notes.fold import fold
@@ -214,6 +215,17 @@ class Lineages(Past):
         """Give the facts that a note had at a commit, as history knows them."""
         rows = self._rows(f"{_FACT} WHERE lineage = :lineage AND {_LYING}", {"lineage": lineage, "seq": seq})
         return [_fact(row) for row in rows]
+
+    def stamped_facts(self) -> Iterator[tuple[str, FactVersion]]:
+        """Give every fact that bears a stamp now, with the path of its note, note by note."""
+        rows = self._db.execute(
+            "SELECT p.path, f.id, f.kind, f.text, f.stamp, f.first_seq, f.last_seq, f.added_seq, f.edit_seq,"
+            " f.previous, f.lineage FROM facts f"
+            " JOIN places p ON p.lineage = f.lineage AND p.last_seq IS NULL"
+            " WHERE f.stamp IS NOT NULL AND f.last_seq IS NULL ORDER BY p.path, f.id"
+        )
+        for path, *row in rows:
+            yield path, _fact(tuple(row))
 
     def fact(self, number: int) -> FactVersion | None:
         """Give one version of a fact."""
