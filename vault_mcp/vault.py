@@ -77,6 +77,7 @@ class Vault:
         self.owed: set[str] = set()
         self._signature: object = None
         self.bygones = Bygones(self)
+        self._closed = False
         self.meaning = Meaning(self)
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
@@ -129,6 +130,7 @@ class Vault:
 
     def close(self) -> None:
         """Stop the watcher and the background work, and let go of Git and the index."""
+        self._closed = True
         if self._watcher:
             self._watcher.stop()
         self.meaning.close()
@@ -276,6 +278,8 @@ class Vault:
 
     def trouble(self, text: str) -> None:
         """Keep a sentence about something that went wrong in the background, for `doctor` and the log."""
+        if self._closed:
+            return  # what is cut short by the end is no trouble: the next start goes on with it
         if text not in self.troubles:
             self.troubles.append(text)
         log.warning("%s", text)
