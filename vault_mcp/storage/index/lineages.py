@@ -104,13 +104,13 @@ class Lineages(Past):
         """Give the files that a commit touched, at most so many, and how many there are."""
         count: int = self._one("SELECT count(*) FROM lineage_commits WHERE seq = ?", (seq,))[0]
         rows = self._rows(
-            "SELECT p.path FROM lineage_commits l JOIN places p ON p.lineage = l.lineage"
+            "SELECT p.path FROM (SELECT lineage, seq, blob FROM lineage_commits WHERE seq = ? LIMIT ?) l"
+            " CROSS JOIN places p ON p.lineage = l.lineage"
             " AND p.first_seq <= l.seq AND coalesce(p.last_seq, l.seq) >= l.seq"
-            " WHERE l.seq = ? AND (p.last_seq IS NULL OR p.last_seq > l.seq OR l.blob IS NULL)"
-            " ORDER BY p.path LIMIT ?",
+            " WHERE p.last_seq IS NULL OR p.last_seq > l.seq OR l.blob IS NULL",
             (seq, most),
         )
-        return [row[0] for row in rows], count
+        return sorted(row[0] for row in rows), count
 
     def steps(self, seq: int, most: int = -1) -> list[Step]:
         """Give what a commit did to each of its files, by path."""

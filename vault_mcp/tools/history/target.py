@@ -38,7 +38,18 @@ def path_of(said: str) -> str:
     Raises:
         PathRefused: it leads out of the vault, or to what no tool may touch.
     """
-    return paths.inside(said[len(MEMORIES) :] if is_in_memories(said) else said, existing=True)
+    text = said.strip()
+    return paths.inside((text[len(MEMORIES) :] if is_in_memories(text) else text).lstrip("/"), existing=True)
+
+
+def _looks_like_path(said: str) -> bool:
+    return "/" in said or said.strip().lower().endswith(".md")
+
+
+def _candidates(said: str) -> list[str]:
+    """Give the paths that a caller's words may mean."""
+    path = path_of(said)
+    return [path, f"{path}.md", names.key_path(said.strip())]
 
 
 def lineages_of(reader: Reader, said: str) -> list[int]:
@@ -51,19 +62,20 @@ def lineages_of(reader: Reader, said: str) -> list[int]:
     named = _named(reader, said)
     if named is not None:
         return [named]
-    called = [lineage for _, lineage in reader.lineages_called(names.file_stem(said.strip()))]
-    if called and "/" not in said:
-        return called[:1]
-    path = path_of(said.strip().lstrip("/") if not is_in_memories(said) else said.strip())
-    for candidate in (path, f"{path}.md", names.key_path(said.strip())):
+    if not _looks_like_path(said):
+        called = reader.lineages_called(names.file_stem(said.strip()))
+        if called:
+            return [called[0][1]]
+    for candidate in _candidates(said):
         found = reader.lineages_ever_at(candidate)
         if found:
             return found[:1]
-    below = [lineage for _, lineage in reader.lineages_below(path)]
+    below = [lineage for _, lineage in reader.lineages_below(path_of(said))]
     if below:
         return list(dict.fromkeys(below))
+    called = reader.lineages_called(names.file_stem(said.strip()))
     if called:
-        return called[:1]
+        return [called[0][1]]
     raise NotFound(
         f"Nothing called {_shown(said)} is in the vault or in its history. "
         "Look for the name with search_nodes, or for a change with history_log."
@@ -83,21 +95,34 @@ def then(vault: Vault, reader: Reader, said: str, seq: int) -> Then:
     other = _at(vault, reader, now, seq) if now is not None else None
     if other is not None and _bears(other.note, said):
         return other
-    wanted = said.strip()
-    for _, lineage in reader.lineages_called(names.file_stem(wanted), seq):
+    ways = [_called_then, _lying_then]
+    for way in reversed(ways) if _looks_like_path(said) else ways:
+        if other is not None and way is _lying_then:
+            continue
+        found = way(vault, reader, said, seq)
+        if found is not None:
+            return found
+    if other is None:
+        raise NotFound(_absent(reader, said))
+    return other
+
+
+def _called_then(vault: Vault, reader: Reader, said: str, seq: int) -> Then | None:
+    """Give the note that bore a name at a commit."""
+    for _, lineage in reader.lineages_called(names.file_stem(said.strip()), seq):
         found = _at(vault, reader, lineage, seq)
         if found is not None and _bears(found.note, said):
             return found
-    if other is not None:
-        return other
-    path = path_of(wanted if is_in_memories(wanted) else wanted.lstrip("/"))
-    for candidate in (path, f"{path}.md", names.key_path(wanted)):
-        lineage_there = reader.lineage_at(candidate, seq)
-        if lineage_there is not None:
-            found = _at(vault, reader, lineage_there, seq)
-            if found is not None:
-                return found
-    raise NotFound(_absent(reader, said))
+    return None
+
+
+def _lying_then(vault: Vault, reader: Reader, said: str, seq: int) -> Then | None:
+    """Give the file that lay at a path at a commit."""
+    for candidate in _candidates(said):
+        lineage = reader.lineage_at(candidate, seq)
+        if lineage is not None:
+            return _at(vault, reader, lineage, seq)
+    return None
 
 
 def _absent(reader: Reader, said: str) -> str:
