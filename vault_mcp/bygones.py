@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -63,9 +64,8 @@ class Bygones:
         try:
             if sha is None:
                 return Index.open(path)
-            tree = self._vault.repository.tree_paths(sha)
-            files = ((name, blob) for name, mode, blob in tree if _is_indexed(name, mode))
-            return make_bygone(self._vault.index, path, sha, seq, files, self._read)
+            known = functools.partial(self._is_indexed, sha)
+            return make_bygone(self._vault.index, path, sha, seq, self._read, known)
         except BaseException:
             _remove(path)
             raise
@@ -73,6 +73,10 @@ class Bygones:
     def _read(self, path: str, blob: str) -> tuple[Note | None, int]:
         raw = self._vault.repository.blob(blob)
         return note_of(path, raw), len(raw)
+
+    def _is_indexed(self, sha: str, path: str) -> bool:
+        mode = self._vault.repository.mode_at(sha, path)
+        return mode is not None and mode & 0o170000 == 0o100000 and not paths.is_hidden(path)
 
     def _forget(self, index: Index) -> None:
         index.close()
@@ -83,15 +87,6 @@ class Bygones:
         with self._lock:
             while self._known:
                 self._forget(self._known.popitem()[1])
-
-
-def _is_indexed(name: str, mode: int) -> bool:
-    """Say whether an index knows such a file: a regular one, not hidden, with a name in UTF-8."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return mode & 0o170000 == 0o100000 and not paths.is_hidden(name)
 
 
 def _remove(path: str) -> None:

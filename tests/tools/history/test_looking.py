@@ -15,7 +15,7 @@ from vault_mcp.tools.history import reading as past
 from vault_mcp.tools.keys import reading as keys
 from vault_mcp.tools.keys import writing
 from vault_mcp.tools.tool import Caller
-from vault_mcp.vault import Vault
+from vault_mcp.vault import Options, Vault
 
 
 @pytest.fixture
@@ -182,6 +182,43 @@ def test_an_edit_by_hand_is_the_persons_on_a_line_that_an_agent_stamped(root: Pa
         assert (line["added_by"], line["edited_by"]) == ("claude-desktop", "Ann Person")
         assert line["edited_by_hand"] is True
         assert line["edited_in"] == head(root)[:12]
+
+
+def test_the_past_knows_nothing_of_what_is_in_no_commit(root: Path) -> None:
+    with opened(root, Options(hand_edits="leave")) as vault:
+        create(vault, "Ada", "one")
+        create(vault, "Bob", "b")
+        (root / "link.md").symlink_to("entities/person/Ada.md")
+        git(root, "add", "link.md")
+        git(root, "commit", "-q", "-m", "a link")
+        path = root / "entities/person/Ada.md"
+        path.write_text(path.read_text("utf-8") + "- two\n", "utf-8")
+        (root / "entities/person/Bob.md").unlink()
+        write_files(root, {"entities/person/Cy.md": "---\nentity: person\n---\n\n- c\n"})
+        vault.noticed(None)
+        now: Any = reading.read_graph(vault, CLAUDE)
+        assert [one["name"] for one in now["entities"]] == ["Ada", "Cy"]
+        then: Any = reading.read_graph(vault, CLAUDE, as_of=head(root))
+        assert [one["name"] for one in then["entities"]] == ["Ada", "Bob"]
+        assert [fact["text"] for fact in then["entities"][0]["observations"]] == ["one"]
+
+
+def test_a_moment_long_ago_is_answered_from_the_few_notes_of_then(root: Path) -> None:
+    with opened(root) as vault:
+        create(vault, "Ada", "one")
+        moment = head(root)
+        for number in range(12):
+            create(vault, f"E{number:02}", "x")
+        told: Any = reading.read_graph(vault, CLAUDE, as_of=moment)
+        assert told["total"] == {"entities": 1, "relations": 0}
+        found: Any = reading.search_nodes(vault, CLAUDE, "one", as_of=moment)
+        assert [one["name"] for one in found["entities"]] == ["Ada"]
+        kept = len(list((root / ".git/vault-mcp").glob("bygone-*.sqlite")))
+        assert kept == 1
+        for revision in git(root, "log", "-4", "--format=%H").split():
+            reading.read_graph(vault, CLAUDE, as_of=revision)
+        assert len(list((root / ".git/vault-mcp").glob("bygone-*.sqlite"))) == 2
+    assert list((root / ".git/vault-mcp").glob("bygone-*")) == []
 
 
 # -- what is new

@@ -6,7 +6,7 @@ past is answered by the same code as the present, in the same order and by the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from vault_mcp.notes.note import Note
 from vault_mcp.storage.files import FileStat
@@ -22,35 +22,37 @@ ReadNote = Callable[[str, str], tuple[Note | None, int]]
 
 
 def make_bygone(
-    index: Index, path: str, sha: str, seq: int, tree: Iterable[tuple[str, str]], read: ReadNote
+    index: Index, path: str, sha: str, seq: int, read: ReadNote, is_indexed: Callable[[str], bool]
 ) -> Index:
     """Make an index at `path` that says what the files held at a commit.
 
     Args:
-        index: The present one, whose history tables know the commit.
+        index: The present one, whose history tables reach beyond the commit.
         path: Where to put the new one; whoever asked for it takes it away again.
         sha: The commit.
         seq: Its number.
-        tree: Every file that it has: path and blob.
         read: Reads a note.
+        is_indexed: Says whether an index knows a file that the commit has: no link, nothing hidden.
     """
-    then = dict(tree)
     with index.reading() as reader:
-        now = {row[0]: row[1] for row in reader.files()}
-        touched = set(reader.paths_touched_after(seq))
-    same = {p for p, blob in then.items() if now.get(p) == blob and p not in touched}
-    if len(same) * FEWER >= len(then) or not now:
-        bygone = index.copy_to(path)
-        gone = [p for p in now if p not in same]
-    else:
-        bygone = index.copy_to(path, history_alone=True)
-        gone, same = [], set()
+        now = {row[0] for row in reader.files()}
+        apart = set(reader.paths_apart()) | set(reader.paths_touched_after(seq))
+        known = ((place, reader.lineage_at(place, seq)) for place in apart)
+        then = {
+            place: blob
+            for place, lineage in known
+            if lineage is not None and (blob := reader.place(lineage, seq).blob) and is_indexed(place)
+        }
+        same = now - apart
+        alone = len(same) * FEWER < len(then)
+        if alone:
+            then |= {place: row.blob for place in same if (row := reader.file(place)) is not None}
+    bygone = index.copy_to(path, history_alone=alone)
     with bygone.writing() as writer:
         writer.as_of(sha, seq)
-        for old in gone:
-            writer.remove(old)
-        for new, blob in then.items():
-            if new not in same:
-                note, size = read(new, blob)
-                writer.put_file(new, blob, FileStat(size, 0, 0, 0, MODE), note)
+        for place in now & apart if not alone else ():
+            writer.remove(place)
+        for place, blob in then.items():
+            note, size = read(place, blob)
+            writer.put_file(place, blob, FileStat(size, 0, 0, 0, MODE), note)
     return bygone

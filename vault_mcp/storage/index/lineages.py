@@ -140,6 +140,17 @@ class Lineages(Past):
         )
         return [row[0] for row in rows]
 
+    def paths_apart(self) -> list[str]:
+        """Give the files in which the index and the last commit differ: not committed, or not indexed."""
+        rows = self._rows(
+            "SELECT f.path FROM files f LEFT JOIN places p ON p.path = f.path AND p.last_seq IS NULL"
+            " WHERE f.blob IS NOT (SELECT blob FROM lineage_commits l WHERE l.lineage = p.lineage"
+            " ORDER BY seq DESC LIMIT 1)"
+            " UNION ALL SELECT p.path FROM places p LEFT JOIN files f ON f.path = p.path"
+            " WHERE p.last_seq IS NULL AND f.id IS NULL"
+        )
+        return [row[0] for row in rows]
+
     # -- notes
 
     def lay(self, lineage: int, seq: int = NOW) -> str | None:
