@@ -64,6 +64,15 @@ def split(text: str) -> FrontMatter:
     return FrontMatter(body, body, body, "", False, {}, handler.problem)
 
 
+def outline(text: str) -> FrontMatter:
+    """Return where the front matter of a note lies that is known to have one, without reading its values."""
+    found = _block(text)
+    if found is None:
+        return split(text)
+    start, end, body_start = found
+    return FrontMatter(start, end, body_start, text[start:end], True, {}, None)
+
+
 def read(text: str) -> tuple[dict[str, object], str | None]:
     """Return the properties of a note's text, fit for JSON, and what is wrong with them (None: nothing)."""
     found = split(text)

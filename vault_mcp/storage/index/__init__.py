@@ -4,7 +4,7 @@ from vault_mcp.storage.index.database import FILE_NAME, Index, IndexDamaged
 from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.memories import MemoryRow, SessionRow
 from vault_mcp.storage.index.reader import Reader
-from vault_mcp.storage.index.recall import Scope, UnitRow, VectorNews, note_of
+from vault_mcp.storage.index.recall import Scope, Standing, UnitRow, VectorNews, note_of
 from vault_mcp.storage.index.replay import replay
 from vault_mcp.storage.index.rows import (
     CommitRow,
@@ -48,6 +48,7 @@ __all__ = [
     "RelationRow",
     "Scope",
     "SessionRow",
+    "Standing",
     "Totals",
     "UnitRow",
     "VectorNews",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_mcp.storage.index.dates import written
 from vault_mcp.storage.index.lookup import Snapshot
@@ -26,6 +27,14 @@ SELECT w.id, u.role, w.words, f.path, n.kind, n.name, n.type, n.archived, n.impo
   p.text, p.heading
 FROM word_units w JOIN units u ON u.id = w.id
 JOIN notes n ON n.id = w.id >> {SHIFT} JOIN files f ON f.id = n.id
+LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDED})
+LEFT JOIN passages p ON p.id = w.id AND u.role IN ({PASSAGE}, {VALUE})
+"""
+
+_STANDING = f"""
+SELECT w.id, u.role, w.words, n.kind, n.name, n.more, n.session, n.archived, n.importance,
+  coalesce(o.text, p.text, n.name), iif(o.id IS NULL, n.added, coalesce(o.edited, o.added))
+FROM word_units w JOIN units u ON u.id = w.id JOIN notes n ON n.id = w.id >> {SHIFT}
 LEFT JOIN observations o ON o.id = w.id AND u.role IN ({OBSERVATION}, {SUPERSEDED})
 LEFT JOIN passages p ON p.id = w.id AND u.role IN ({PASSAGE}, {VALUE})
 """
@@ -138,6 +147,24 @@ class UnitRow:
         return note_of(self.id)
 
 
+class Standing(NamedTuple):
+    """What the ranking of a unit goes by, and no more: some hundred are read for one question.
+
+    `person` is the speaker of a memory or the name of an entity, "" for other notes; `moment` is when it was
+    written, in seconds since 1970.
+    """
+
+    id: int
+    words: frozenset[str]
+    text: str
+    person: str
+    session: str
+    archived: bool
+    superseded: bool
+    importance: int | None
+    moment: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class VectorNews:
     """What changed among the vectors after a number.
@@ -226,6 +253,20 @@ class Recall(Snapshot):
                 found[number] = (before, after)
         return found
 
+    def standings(self, numbers: Collection[int]) -> dict[int, Standing]:
+        """Give what the ranking of these units goes by, in the order of their numbers."""
+        found: dict[int, Standing] = {}
+        for part in _parts(numbers):
+            marks = ", ".join("?" * len(part))
+            rows = self._rows(f"{_STANDING} WHERE w.id IN ({marks}) ORDER BY w.id", part)
+            for number, role, words, kind, name, more, session, archived, importance, text, moment in rows:
+                person = speaker_of(more) if kind == "memory" else name if kind == "entity" else ""
+                found[number] = Standing(
+                    number, frozenset(words.split(" ")), text, person, session, bool(archived),
+                    role == SUPERSEDED, importance, moment,
+                )  # fmt: skip
+        return found
+
     def units(self, numbers: Collection[int]) -> list[UnitRow]:
         """Give all that is told of these units."""
         found: list[UnitRow] = []
@@ -247,10 +288,13 @@ class Recall(Snapshot):
         own, newest, model = self._one("SELECT mark, rev, model FROM word_state")
         if own != mark:
             rev = 0
+        elif newest == rev:
+            return VectorNews(own, model, newest, [], [])
         gone = [row[0] for row in self._rows("SELECT id FROM word_gone WHERE rev > ?", (rev,))]
         came = self._rows(
             "SELECT w.id, v.row FROM word_units w JOIN vectors v ON v.key = w.key WHERE w.rev > ?1"
-            " UNION ALL SELECT w.id, v.row FROM vectors v JOIN word_units w ON w.key = v.key"
+            # CROSS JOIN keeps this order: the few vectors that are new first.
+            " UNION ALL SELECT w.id, v.row FROM vectors v CROSS JOIN word_units w ON w.key = v.key"
             " WHERE v.rev > ?1 AND w.rev <= ?1",
             (rev,),
         )

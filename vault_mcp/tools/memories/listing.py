@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_mcp.notes.frontmatter import outline
 from vault_mcp.notes.memory import memory_text
 from vault_mcp.storage import files
 from vault_mcp.tools.graph.records import Json
@@ -71,7 +72,8 @@ def text_at(vault: Vault, path: str) -> str:
     found = files.read(vault.root, path)
     if found is None:
         return ""
-    return memory_text(found[0].decode("utf-8", "replace"))
+    text = found[0].decode("utf-8", "replace")
+    return memory_text(text, outline(text))
 
 
 def sample(vault: Vault, path: str, most: int = SAMPLE) -> str:
