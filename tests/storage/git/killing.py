@@ -27,40 +27,50 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _arm(left: int) -> None:
-    """Have this process die before it touches the disk for the `left`-th time; in a write, half-way."""
-    count = iter(range(left, 0, -1))
+def _arm(left: int, then: Callable[[], None], *, half: bool) -> Callable[[], bool]:
+    """Have something happen before this process touches the disk for the `left`-th time, or half-way.
+
+    Gives a function that says whether it did happen.
+    """
+    touches = iter(range(left, -1, -1))
+    happened: list[bool] = []
 
     def touch() -> bool:
-        return next(count, 0) == 1
+        if next(touches, 0) != 1:
+            return False
+        happened.append(True)
+        return True
 
     def hook(event: str, _: object) -> None:
         if event in _WATCHED and touch():
-            _die()
+            then()
 
     write, writev, call = os.write, os.writev, swap._call
 
     def half_write(fd: int, content: bytes) -> int:
         if touch():
-            write(fd, bytes(content)[: len(content) // 2])
-            _die()
+            if half:
+                write(fd, bytes(content)[: len(content) // 2])
+            then()
         return write(fd, content)
 
     def half_writev(fd: int, parts: list[bytes]) -> int:
         if touch():
-            writev(fd, parts[: len(parts) // 2])
-            _die()
+            if half:
+                writev(fd, parts[: len(parts) // 2])
+            then()
         return writev(fd, parts)
 
     def rename(*arguments: object) -> int:
         if touch():
-            _die()
+            then()
         assert call is not None
         return call(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
     os.write, os.writev = half_write, half_writev  # type: ignore[assignment]  # in a forked child only
     swap._call = rename if call else None
     sys.addaudithook(hook)
+    return lambda: bool(happened)
 
 
 def dies_at(left: int, action: Callable[[], object]) -> bool:
@@ -69,7 +79,7 @@ def dies_at(left: int, action: Callable[[], object]) -> bool:
     if child == 0:
         code = 1
         try:
-            _arm(left)
+            _arm(left, _die, half=True)
             action()
             code = 0
         finally:
@@ -79,6 +89,31 @@ def dies_at(left: int, action: Callable[[], object]) -> bool:
         return True
     assert os.WEXITSTATUS(status) == 0, "the child failed instead of being killed"
     return False
+
+
+def fails_at(left: int, error: BaseException, action: Callable[[], object]) -> str:
+    """Run something in a child whose `left`-th touch of the disk fails with `error`, once.
+
+    Gives "raised" if the action did not get over it, "returned" if it did, "over" if it has fewer touches.
+    """
+    words = {10: "raised", 11: "returned", 12: "over"}
+
+    def fail() -> None:
+        raise error
+
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            happened = _arm(left, fail, half=False)
+            try:
+                action()
+                code = 11 if happened() else 12
+            except BaseException:
+                code = 10
+        finally:
+            os._exit(code)
+    return words[os.WEXITSTATUS(os.waitpid(child, 0)[1])]
 
 
 def copies(vault: Vault, folder: Path) -> Iterator[Vault]:

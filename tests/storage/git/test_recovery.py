@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.git.killing import copies, dies_at
+from tests.storage.git.killing import copies, dies_at, fails_at
 from tests.storage.git.vaults import Vault
 from vault_mcp.storage.git.repository import Repository
 
@@ -48,6 +48,31 @@ def test_a_kill_at_any_moment_leaves_all_of_a_commit_or_nothing(vault: Vault, me
         assert number < MOST
     assert seen == {True, False}
     assert killed > 40
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=str)
+def test_a_failure_at_any_moment_puts_all_back_or_gets_through(
+    vault: Vault, memory: Path, error: BaseException
+) -> None:
+    seen = set()
+    for number, copy in enumerate(copies(vault, memory), 1):
+        outcome = fails_at(number, error, write(copy))
+        if outcome == "over":
+            break
+        there = copy.there()
+        made = len(subjects(copy)) == 2
+        assert there == (NEW if made else OLD), number
+        # Ctrl-C may come after the commit; an error of the disk is told only if there is none.
+        assert made == (outcome == "returned") or (made and isinstance(error, KeyboardInterrupt)), number
+        copy.git("update-index", "-q", "--refresh")
+        assert made or copy.status() == "", number
+        assert made or "intent" not in copy.leftovers(), number
+        recovered(copy)
+        assert copy.there() == there, number
+        copy.assert_sound()
+        seen.add((outcome, made))
+        assert number < MOST
+    assert {made for _, made in seen} == {True, False}
 
 
 def test_a_kill_during_the_recovery_is_recovered_from(vault: Vault, memory: Path) -> None:

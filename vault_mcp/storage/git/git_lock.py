@@ -89,17 +89,17 @@ class GitLock:
         self.published = True
 
     def release(self) -> None:
-        """Give the lock back, if it is still held, and forget it."""
+        """Give the lock back, if it is still held. What cannot be removed now, the next `take` removes."""
         if self._held:
             self._held = False
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(self._lock)
         fd = self.hand_over()
         if fd >= 0:
             os.close(fd)
         if self._private_there:
             self._private_there = False
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(self._private)
 
     def hand_over(self) -> int:

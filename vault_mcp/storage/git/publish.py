@@ -12,6 +12,7 @@ The order, and what a kill at each point leaves:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Mapping
@@ -84,7 +85,8 @@ class Publication:
             self._placing.close()
             # The record goes last: as long as it stands, what a kill leaves is looked for.
             if self._settled:
-                self._shop.intents.clear()
+                with contextlib.suppress(OSError):
+                    self._shop.intents.clear()
 
     def _run(self, writes: Mapping[str, Write], words: Words) -> tuple[Draft, Found]:
         try:
