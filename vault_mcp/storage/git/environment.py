@@ -200,6 +200,18 @@ class GitProgram:
             start_new_session=True,  # a Ctrl-C at the server's terminal is the server's to answer
         )
 
+    def start_alone(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start Git with nothing to read and nowhere to write, so that it can go on when we end."""
+        return subprocess.Popen(
+            [self.program, *arguments],
+            cwd=self.root,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
     def run(
         self,
         *arguments: str,

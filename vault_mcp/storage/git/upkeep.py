@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import threading
 
-from vault_mcp.storage.git.environment import GitProgram, end
+from vault_mcp.storage.git.environment import GitProgram
 
 EVERY = 500
 """Own commits after which there is something to tidy."""
 
 _NICE = 10
+_PATIENCE = 1.0
 _STEPS = (
     ("commit-graph", "write", "--reachable", "--changed-paths", "--split"),
     # Git goes into the background by itself when it has to pack, and goes on when we end.
@@ -31,7 +31,6 @@ class Upkeep:
         self._program = program
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._child: subprocess.Popen[bytes] | None = None
         self._commits = 0
         self._closed = False
 
@@ -55,12 +54,12 @@ class Upkeep:
             with self._lock:
                 if self._closed:
                     return
-                child = self._child = self._program.start(*step)
+                child = self._program.start_alone(*step)
             with child, contextlib.suppress(OSError):
                 if hasattr(os, "setpriority"):
                     os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
                 # What it has to say is its own affair: a round that fails is tried again later.
-                child.communicate()
+                child.wait()
 
     def wait(self, timeout: float) -> bool:
         """Wait for the round that is running, if any; say whether none runs any more."""
@@ -70,10 +69,7 @@ class Upkeep:
         return thread is None or not thread.is_alive()
 
     def close(self) -> None:
-        """End what runs: Git leaves its work undone, and no locks behind."""
+        """Begin nothing more. A step that runs goes on by itself: cut off, it could leave a lock behind."""
         with self._lock:
             self._closed = True
-            child = self._child
-        if child is not None and child.poll() is None:
-            end(child)
-        self.wait(5)
+        self.wait(_PATIENCE)
