@@ -1,5 +1,7 @@
 """What others do to the vault is taken in: by hand, by Git, while we ran and while we did not."""
 
+import itertools
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +235,31 @@ def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_stops_no_others() ->
             ]
             (root / "closed").chmod(0o755)
             assert commits(root)[0] == "hand-edit: a.md"
+
+
+def test_a_file_that_is_saved_without_pause_stops_no_call_about_another(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"hand.md": "0\n"})
+    done = threading.Event()
+
+    def save() -> None:
+        for number in itertools.count():
+            (root / "hand.md").write_text(f"{number}\n" * 50)
+            if done.is_set():
+                return
+
+    person = threading.Thread(target=save)
+    with opened(root) as vault:
+        person.start()
+        try:
+            # Names that are not there are looked for on the disk too, so hand edits are met on the way.
+            for number in range(60):
+                entities.create_entities(
+                    vault, CLAUDE, [{"name": f"E{number}", "entityType": "t", "observations": ["o"]}]
+                )
+        finally:
+            done.set()
+            person.join()
+        vault.noticed(None)
+    assert len([subject for subject in commits(root) if subject.startswith("create_entities")]) == 60
+    assert git(root, "show", "HEAD:hand.md") == (root / "hand.md").read_text()
+    assert git(root, "status", "--porcelain") == ""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import NoteUnreadable, StorageFailed
+from vault_mcp.errors import NoteUnreadable, Stale, StorageFailed
 from vault_mcp.notes.note import Fact, Note, facts, read_note
 from vault_mcp.storage import files
 from vault_mcp.storage import paths as path_rules
@@ -258,7 +258,7 @@ class _Changed:
         ignored = self.vault.repository.ignored(fresh) if fresh else set()
         edits = {path: write for path, write in edits.items() if path not in ignored}
         old = {path: self._old(path) for path in edits}
-        done = self.vault.commit_bytes(self.writer, edits) if edits else None
+        done = self._commit(edits, all_of_them=even_if_left)
         with self.vault.index.writing() as index:
             for path, (blob, stat, note) in self.rows.items():
                 if path not in ignored:
@@ -278,6 +278,23 @@ class _Changed:
                 if index.head is not None:  # else the first index is still in the making
                     index.set_head(done.sha)
         self.rows, self.gone, self.edits = {}, [], {}
+
+    def _commit(self, edits: dict[str, Write], *, all_of_them: bool) -> Committed | None:
+        """Commit hand edits; a file that is saved again at this very moment is left for when it rests."""
+        while edits:
+            try:
+                return self.vault.commit_bytes(self.writer, edits)
+            except Stale:
+                stats = {path: files.stat(self.vault.root, path) for path in edits}
+                moving = [path for path, write in edits.items() if stats[path] != write.seen]
+                if all_of_them or not moving:
+                    raise
+                for path in moving:
+                    del edits[path]
+                    self.rows.pop(path, None)
+                self.gone = [path for path in self.gone if path not in moving]
+                self.vault.owed.update(moving)
+        return None
 
     def _old(self, path: str) -> Note | None:
         head = self.writer.head_entry(path)

@@ -84,7 +84,9 @@ class Folders:
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=self._open[above], follow_symlinks=False)
             if there is None or there.st_ino != ours.st_ino or there.st_dev != ours.st_dev:
-                raise Stale(f"The folder {path} was moved or replaced during the write. Call again.")
+                raise Stale(
+                    f"The folder {path} was moved or replaced during the write. Call again.", retry=True
+                )
 
     def remove_if_empty(self, path: str, stop: str = "") -> None:
         """Remove a folder and those above it, up to `stop`, as far as they are empty."""

@@ -22,7 +22,7 @@ from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.folders import Folders
 from vault_mcp.storage.git.objects import blob_id, write_all
-from vault_mcp.storage.git.swap import exchange, move_to_free
+from vault_mcp.storage.git.swap import exchange, is_there, move_to_free
 
 _READ = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -167,7 +167,7 @@ class Placing:
                 return  # gone with its folder
             raise _stale(file.path) from None
         if file.seen is None:
-            if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
+            if is_there(file.name, folder):
                 raise _stale(file.path)
             return  # gone already
         holder, where = self._holder(file)
@@ -198,7 +198,7 @@ class Placing:
         for other in self.files:
             if other.content is None and f"{other.folder}/".startswith(f"{file.path}/"):
                 self._folders.remove_if_empty(other.folder, stop=file.folder)
-        if os.access(file.name, os.F_OK, dir_fd=folder, follow_symlinks=False):
+        if is_there(file.name, folder):
             raise PathRefused(f"{file.path} is a folder. Choose another path.")
         return True
 
@@ -365,7 +365,10 @@ def _same(a: os.stat_result, b: os.stat_result) -> bool:
 
 
 def _stale(path: str) -> Stale:
-    return Stale(f"{path} was changed by somebody else in the meantime. Read it again, then repeat the call.")
+    return Stale(
+        f"{path} was changed by somebody else in the meantime. Read it again, then repeat the call.",
+        retry=True,
+    )
 
 
 def _not_a_file(path: str) -> PathRefused:
