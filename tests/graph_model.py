@@ -251,6 +251,8 @@ class Caller:
         return "delete_observations", {"deletions": [{"entityName": name, "observations": [text]}]}
 
     def _delete_relations(self, names: list[str]) -> Call:
+        if not self.model.relations:
+            return self._create_relations(names)
         start, kind, end = self.chance.choice(sorted(self.model.relations))
         return "delete_relations", {"relations": [{"from": start, "to": end, "relationType": kind}]}
 

@@ -53,6 +53,7 @@ class Server:
         self.log: list[str] = []
         """Every line it wrote to standard error."""
         self._frames: queue.Queue[Frame | None] = queue.Queue()
+        self._killed = False
         self._leave = os.pipe()
         self._readers = [threading.Thread(target=reader) for reader in (self._read_out, self._read_log)]
         for reader in self._readers:
@@ -85,7 +86,7 @@ class Server:
             for line in lines:
                 self.raw.append(line)
                 self._frames.put(json.loads(line))
-        assert not rest
+        assert not rest or self._killed
         self._frames.put(None)
 
     def _read_log(self) -> None:
@@ -172,6 +173,12 @@ class Server:
     def signal(self, number: signal.Signals) -> None:
         """Send the process a signal."""
         self.process.send_signal(number)
+
+    def kill(self) -> list[Frame]:
+        """End the process in the middle of whatever it does, and give the frames that still came."""
+        self._killed = True
+        self.process.kill()
+        return self.rest()
 
     def rest(self) -> list[Frame]:
         """Wait for the end of the output and give every frame that was not taken yet."""
