@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.conftest import Desk
+from tests.doors.commands import Commands
 from tests.doors.frames import Server
 from tests.serving import added, answers, ask, count, entity, facts, faults, given, graph, greeted, head, make
 from tests.vaults import PERSON, authors, git
@@ -111,6 +112,37 @@ def test_CON_05_a_change_cut_off_before_its_commit_is_made_by_the_next_start_in_
         given(server, "create_entities", entities=[entity("B")])
     told = ["next", PERSON, "doomed"] if edited else ["next", "doomed", "doomed"]
     assert authors(root)[: len(told)] == told
+    assert faults(root) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "names"),
+    [
+        ("arr.json", '[{"type":"entity","name":"A","entityType":"t","observations":[]}]', ["A"]),
+        (
+            "glued.jsonl",
+            '{"type":"entity","name":"A","entityType":"t","observations":[]}'
+            '{"type":"entity","name":"B","entityType":"t","observations":[]}',
+            ["A", "B"],
+        ),
+        (
+            "cut.jsonl",
+            '{"type":"entity","name":"A","entityType":"t","observations":[]}\n{"type":"enti',
+            ["A"],
+        ),
+    ],
+)
+def test_CON_07_an_export_in_one_array_or_with_objects_glued_together_is_taken_in(
+    root: Path, tmp_path: Path, name: str, text: str, names: list[str]
+) -> None:
+    """A policy of ours: docs/decisions/an-import-keeps-what-it-can.md."""
+    (tmp_path / name).write_text(text)
+    before = count(root)
+    told = Commands(tmp_path).run("import", tmp_path / name, "--vault", root)
+    assert told.returncode == 0 or "cut" in name
+    assert ("2" in told.stdout + told.stderr) or "cut" not in name
+    assert sorted(path.stem for path in (root / "entities/t").iterdir()) == names
+    assert count(root) == before + 1
     assert faults(root) == []
 
 

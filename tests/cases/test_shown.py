@@ -10,6 +10,15 @@ def test_every_id_that_a_test_carries_is_one_of_the_cases() -> None:
     assert sorted(set(shown()) - set(ALL)) == []
 
 
+WAITING = {"SEC-01", "SEC-02", "SEC-06", "SEC-07", "SEC-10", "SEC-11", "SEC-13"}
+"""Cases without a test here yet. Whoever writes one takes its id out."""
+
+
+def test_every_case_has_a_test_or_is_known_to_wait_for_one() -> None:
+    assert sorted(set(ALL) - set(shown()) - WAITING) == []
+    assert sorted(WAITING & set(shown())) == [], "these have a test by now"
+
+
 def test_a_test_is_found_by_its_name_and_by_the_ids_of_its_parameters() -> None:
     source = """
 CASES = [pytest.param(1, id="FM-03"), pytest.param(2, id="FM-04")]
