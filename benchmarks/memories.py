@@ -3,9 +3,10 @@
     python -m benchmarks.memories [--notes 10000 100000] [--rounds N] [--no-remember]
 
 Recall is called in the process, on a vault whose texts and vectors are made up (words by Zipf's law, sessions
-of fifty), in turns with a bare FTS5 query for any word over the same texts and with the encoding of the question.
-Times are of CPU, so that what else the machine does falls out. Remember is called over stdio, in turns with
-`vault.change()` in this process that adds a note of the same kind to a copy, and with an empty call of the SDK.
+of fifty), in turns with a bare FTS5 query for any word over the same texts and with the encoding of the
+question. Times are of CPU, so that what else the machine does falls out. Remember is called over stdio, in
+turns with `vault.change()` in this process that adds a note of the same kind to the same folder of a copy,
+and with an empty call of the SDK.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from benchmarks.stdio_client import StdioClient
 from vault_mcp.adopt import adopt
 from vault_mcp.notes.analyse import STOP_WORDS
 from vault_mcp.notes.memory import new_memory
+from vault_mcp.notes.names import shard
 from vault_mcp.notes.note import read_note
 from vault_mcp.notes.transcript import MemoryRecord, Transcript
 from vault_mcp.storage import files
@@ -197,7 +199,10 @@ def added_note(vault: Vault, number: int, text: str) -> float:
             text, type="episodic", id=9000000000000000 + number, importance=5, session="bench", tags=(),
             created=change.at, agent="bench",
         )  # fmt: skip
-        change.write(f"memories/bench/{number // 500}/{number}.md", said)
+        folder = (
+            f"memories/{change.at[:4]}/{change.at[5:7]}/{shard(str(number))}"  # where a full month goes on
+        )
+        change.write(f"{folder}/{change.at[:10]} {number}.md", said)
     return (time.perf_counter() - began) * 1000
 
 
@@ -222,7 +227,8 @@ def main() -> None:
             first = first or recall
             print(
                 f"recall at {count}: {recall:.1f} ms of CPU; FTS5 {bare:.1f} + encoding {encoding:.1f}:"
-                f" {recall / (bare + encoding):.2f}x (at most 3); {recall / first:.2f}x the first (at most 6)",
+                f" {recall / (bare + encoding):.2f}x (at most 3);"
+                f" {recall / first:.2f}x the first (at most 6)",
                 flush=True,
             )
     if not chosen.no_remember:

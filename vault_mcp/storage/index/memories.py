@@ -91,6 +91,14 @@ class Memories(Snapshot):
         )
         return [row[0] for row in rows]
 
+    def recent_subjects(self, tool: str, most: int) -> list[str]:
+        """Give the subjects of those among the last commits that a tool made; `most` of all are looked at."""
+        rows = self._rows(
+            "SELECT subject FROM commits WHERE seq > (SELECT max(seq) FROM commits) - ? AND tool = ?",
+            (most, tool),
+        )
+        return [row[0] for row in rows]
+
     def subjects(self, tool: str) -> list[str]:
         """Give the subjects of all commits that a tool made."""
         return [row[0] for row in self._rows("SELECT subject FROM commits WHERE tool = ?", (tool,))]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from vault_mcp.errors import VaultError
 from vault_mcp.notes.transcript import MemoryRecord, Transcript
-from vault_mcp.tools.memories.writing import Numbers, numbers_in, remember
+from vault_mcp.tools.memories.writing import FORGET, Numbers, numbers_in, remember
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
@@ -80,7 +80,7 @@ def _import(
     change: Change, records: tuple[MemoryRecord, ...], report: MemoryImportReport, progress: Progress
 ) -> None:
     with change.vault.snapshot() as reader:
-        forgotten = [number for said in reader.subjects("memory_forget") for number in numbers_in(said)]
+        forgotten = [number for said in reader.subjects(FORGET) for number in numbers_in(said)]
     numbers = Numbers(change, forgotten)
     known = Counter(_known(change, {record.session for record in records}))
     for count, record in enumerate(records, 1):

@@ -30,7 +30,9 @@ TYPES = transcript.TYPES
 _OF_MEMORY = re.compile(r"^memory_\w+: ")
 
 RECENT = 500
-"""Commits that are looked at for numbers given a moment ago."""
+"""Commits that are looked at for numbers of memories that were forgotten."""
+
+FORGET = "memory_forget"
 
 
 def memory_remember(
@@ -123,13 +125,13 @@ class Numbers:
     """Gives numbers that no memory of a vault has had: UTC second and two digits, then the next free one.
 
     Sixteen digits stay below 2**53, so that every client's numbers hold them. A forgotten memory's number
-    could come again only in or soon after its own second; the commits since then say which were given.
+    could come again only in or soon after its own second; the last commits say which were forgotten.
     """
 
     def __init__(self, change: Change, spent: Collection[int] | None = None) -> None:
-        """Prepare for one change; `spent` are numbers not to be given, else those of the last minute."""
+        """Prepare for one change; `spent` are numbers not to be given, else those forgotten lately."""
         self._change = change
-        self._spent = set(_given_lately(change) if spent is None else spent)
+        self._spent = set(_forgotten_lately(change) if spent is None else spent)
         self._following: dict[int, int] = {}
 
     def next(self, created: str) -> int:
@@ -147,12 +149,11 @@ class Numbers:
         return number
 
 
-def _given_lately(change: Change) -> set[int]:
+def _forgotten_lately(change: Change) -> set[int]:
     head = change.writer.head
     with change.vault.snapshot() as reader:
         in_step = reader.history_head == head
-        rows = reader.log(RECENT).rows if in_step else ()
-    subjects = [row.subject for row in rows if row.at >= change.epoch - 60]
+        subjects = reader.recent_subjects(FORGET, RECENT) if in_step else []
     if head is not None and not in_step:  # the past is still being read: Git itself knows
         subjects = recent_subjects(change.vault.repository.program, head, RECENT)
     return {number for subject in subjects for number in numbers_in(subject)}
