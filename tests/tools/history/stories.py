@@ -45,6 +45,7 @@ class Story:
         return self.random.choice((CLAUDE, CURSOR))
 
     def run(self, steps: int) -> None:
+        self.vault.read_past()  # until then nobody has dated what was typed by hand
         for _ in range(steps):
             step = self.random.choice(STEPS)
             with contextlib.suppress(VaultError):
