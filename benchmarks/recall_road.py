@@ -3,8 +3,9 @@
     python -m benchmarks.recall_road DATA [--set NAME] [--conversations N] [--words] [--keep DIR]
 
 DATA is a folder of JSON files as `recall.py` reads them; it stays where it is. Each conversation becomes a
-vault: its documents are written as JSON lines, brought in by `vault-mcp import`, and each of its questions is
-asked by `memory_recall(limit=10)`, once with vectors (all of them made first) and once with `--embeddings off`.
+vault: its documents are written as JSON lines, brought in by `vault-mcp import`, and each of its questions
+is asked by `memory_recall(limit=10)`, once with vectors (all of them made first) and once with
+`--embeddings off`.
 Beside that a bare FTS5 table answers the same questions in the same run.
 
 R@k is the share of a question's evidence among the first k results, hit@k whether any is.
