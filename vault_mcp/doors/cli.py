@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
     "init": "cli_init",
     "demo": "cli_demo",
+    "search": "cli_search",
     "import": "cli_exchange",
     "export": "cli_exchange",
     "log": "cli_history",
