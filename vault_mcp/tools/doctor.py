@@ -320,8 +320,8 @@ def _index(vault: Vault, survey: Survey) -> Iterator[Finding]:
         yield Finding("index", "problem", text.format(*indexed, *counted), anew, fix="index")
     else:
         yield Finding("index", "fine", f"The index is in step with the files ({len(known)}).")
-    if vault.commits_behind():
-        yield Finding("index", "note", f"The index has {vault.commits_behind()} commits of history to read.")
+    if unread := vault.commits_behind():
+        yield Finding("index", "note", f"Commits that the index has still to read: {unread}.")
 
 
 def _compared(
