@@ -2,8 +2,10 @@
 
 What counts is the disk. A file that holds the record's new bytes is the agent's, and must never be committed
 as the person's: if any does, the whole commit is made, on whatever HEAD is now. If none does, nothing of it
-can be seen, nobody was told that it worked, and the record is dropped. What a person saved since is left
-alone in either case. All of this can be interrupted and done again.
+can be seen, nobody was told that it worked, and the record is dropped; but where every file had been put in
+place and a person has edited one since, the agent's words are in it still, and the commit goes into history
+below that edit. What a person saved since is left alone in any case. All of this can be interrupted and done
+again.
 """
 
 from __future__ import annotations
@@ -64,7 +66,16 @@ def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bo
         if head is not None and (head == intent.commit or is_ancestor(intent.commit, head)):
             _mend_index(shop, intent)
             return
-        if not intent.write_files or not any(_on_disk(shop, step) == step.raw for step in intent.steps):
+        if not intent.write_files:
+            return
+        now = {step.path: _on_disk(shop, step) for step in intent.steps}
+        if head == intent.parent and _edited_since(shop, intent, now):
+            who = Ident(intent.committer, intent.committer_email)
+            subject = intent.message.partition("\n")[0]
+            shop.git.move(ref, intent.commit, head, f"commit: {subject}", who, intent.at)
+            _mend_index(shop, intent)
+            return
+        if not any(now[step.path] == step.raw for step in intent.steps):
             return
         writes = _what_is_left(shop, intent, head)
         if not writes:
@@ -81,6 +92,29 @@ def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bo
             Publication(shop, ref, head, write_files=True, holders=holders).run(writes, words)
             return
     raise RepositoryRefused("The branch moves faster than one can write. Stop the other program first.")
+
+
+def _edited_since(shop: Workshop, intent: Intent, now: dict[str, str | None]) -> bool:
+    """Say whether every file of a commit had been put in place, and one has other bytes by now."""
+    if all(now[step.path] == step.raw for step in intent.steps):
+        return False
+    return all(
+        now[step.path] == step.raw or _was_in_place(shop, step, now[step.path]) for step in intent.steps
+    )
+
+
+def _was_in_place(shop: Workshop, step: Step, now: str | None) -> bool:
+    """Say whether a file had its new bytes once: its holder has the old ones, or gave the new ones away."""
+    if now == step.old:
+        return False
+    with _placing(shop) as placing, contextlib.suppress(PathRefused, FileNotFoundError):
+        held = placing.held(step.path, step.holder)
+        return now is not None and held is None if step.old is None else _blob_of(held) == step.old
+    return False
+
+
+def _blob_of(content: bytes | None) -> str | None:
+    return None if content is None else blob_id(content)
 
 
 def _on_disk(shop: Workshop, step: Step) -> str | None:
