@@ -212,6 +212,22 @@ def remove_relations(text: str, which: Callable[[Relation], bool]) -> str:
     return edit.text()
 
 
+# --- sources ---------------------------------------------------------------------------------------
+
+
+def rename_source(text: str, old: str, new: str) -> str:
+    """Have the stamps that name an entity as their source name it by its new name."""
+    edit = _Edit(text, of_entity=True)
+    for fact in edit.facts:
+        stamp = fact.bullet.stamp
+        if fact.pair or stamp is None or all(source.entity != old for source in stamp.sources):
+            continue
+        sources = tuple(replace(s, entity=new) if s.entity == old else s for s in stamp.sources)
+        line = observation_line(fact.bullet.text, replace(stamp, sources=sources), stamp_task=True)
+        edit.replace(fact, line)
+    return edit.text()
+
+
 # --- the name --------------------------------------------------------------------------------------
 
 

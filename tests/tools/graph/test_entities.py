@@ -7,7 +7,7 @@ import pytest
 
 from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
 from vault_mcp.errors import AlreadyThere, BadArgument, NotFound
-from vault_mcp.tools.graph import entities, reading, relations
+from vault_mcp.tools.graph import entities, observations, reading, relations
 from vault_mcp.vault import Vault
 
 
@@ -268,6 +268,33 @@ def test_names_and_types_that_look_like_links_stay_when_what_they_seem_to_mean_i
         entities.merge_entities(vault, CLAUDE, "Bee", "[[B]]")
         assert graph(vault)[0] == {"[[B]]": ["o", "see [[B (2)|[[B]]]]"], "C": []}
         assert graph(vault)[1] == {("C", "[[B]]", "[[B]]"), ("C", "near", "[[B]]")}
+
+
+def test_facts_drawn_from_an_entity_name_it_as_it_is_called_now(root: Path) -> None:
+    def sources(name: str) -> Any:
+        shown: Any = reading.open_nodes(vault, CLAUDE, [name])
+        return [fact.get("sources") for fact in shown["entities"][0]["observations"]]
+
+    with opened(root) as vault:
+        make(vault, "Café", "met Bob")
+        make(vault, "Bob", "o")
+        drawn = [{"entityName": "Cafe\u0301", "text": "met Bob"}]
+        for name in ("Bob", "Café"):
+            observations.add_observations(
+                vault, CLAUDE, [{"entityName": name, "contents": ["knows"], "sources": drawn}]
+            )
+        before = len(commits(root))
+        entities.rename_entity(vault, CURSOR, "Café", "Tea room")
+        cited = [{"entityName": "Tea room", "text": "met Bob"}]
+        assert sources("Bob") == [None, cited]
+        assert sources("Tea room") == [None, cited]
+        make(vault, "Pub", "p")
+        entities.merge_entities(vault, CURSOR, "Tea room", "Pub")
+        assert sources("Bob") == [None, [{"entityName": "Pub", "text": "met Bob"}]]
+        assert sources("Pub") == [None, None, [{"entityName": "Pub", "text": "met Bob"}]]
+        assert "claude-desktop" in (root / "entities/t/Bob.md").read_text()
+    assert len(commits(root)) == before + 3
+    assert clean(root)
 
 
 def test_one_entity_named_in_two_unicode_forms_is_deleted_once(root: Path) -> None:

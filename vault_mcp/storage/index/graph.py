@@ -1,6 +1,7 @@
 """Read the graph by pages: entities in the order of their names, their observations, their relations."""
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -128,6 +129,18 @@ class Graph(Snapshot):
             range_of(note),
         )[0]
         return count
+
+    def citing(self, name: str) -> list[str]:
+        """Give the notes in which an observation names this entity among its sources, and perhaps others.
+
+        Looks through the few observations that have more to their stamp than most.
+        """
+        rows = self._rows(
+            f"SELECT DISTINCT f.path FROM observations o JOIN files f ON f.id = o.id >> {SHIFT}"
+            " WHERE o.more IS NOT NULL AND instr(o.more, ?) ORDER BY f.path",
+            (json.dumps(name),),
+        )
+        return [row[0] for row in rows]
 
     # -- relations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -154,8 +155,26 @@ def _rename(change: Change, note: Note, name: str) -> tuple[Note, int]:
     if renamed is None:
         raise BadArgument(f"The name {name!r} cannot be kept as a note. Choose another name.")
     moved = wikilinks.point_to(change, {note.path: renamed}, old_names={note.path: note.name})
+    _rename_sources(change, note.name, name)
     again = change.note(path)
     return again or renamed, moved
+
+
+def _rename_sources(change: Change, old: str, new: str) -> None:
+    """Have the facts that were drawn from an entity name it as it is called now."""
+    with change.vault.snapshot() as reader:
+        known = set(reader.citing(old))
+    made = {path for path, raw in change.pending.items() if raw is not None and path[-3:].lower() == ".md"}
+    for path in sorted(known | made):
+        note = change.note(path) if change.exists(path) else None
+        if note is None or note.kind != "entity" or not _cites(note, old):
+            continue
+        with contextlib.suppress(NoteUnreadable):  # its lines stay as they are until a person repairs it
+            find.edit(change, path, partial(notes.rename_source, old=old, new=new))
+
+
+def _cites(note: Note, name: str) -> bool:
+    return any(s.entity == name for o in note.observations if o.stamp for s in o.stamp.sources)
 
 
 def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: str) -> Json:
@@ -185,6 +204,7 @@ def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: st
             ),
         )
         wikilinks.point_to(change, {source.path: target}, old_names={source.path: source.name})
+        _rename_sources(change, source.name, target.name)
         change.delete(source.path)
         merged = find.entity(change, target.name)
         moved = [

@@ -37,8 +37,7 @@ def add_observations(vault: Vault, caller: Caller, observations: Sequence[Mappin
         warnings: list[Json] = []
         for name, contents, sources in wanted:
             note = find.entity(change, name)
-            _check_sources(change, sources)
-            texts, remarked = _add(change, note, contents, sources)
+            texts, remarked = _add(change, note, contents, _checked(change, sources))
             added.append((name, note.path, texts))
             warnings += remarked
         results = [
@@ -215,16 +214,20 @@ def _sources(value: object) -> tuple[Source, ...]:
     )
 
 
-def _check_sources(change: Change, sources: tuple[Source, ...]) -> None:
-    missing = []
+def _checked(change: Change, sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Give the sources, each entity by its own spelling of its name."""
+    found, missing = [], []
     for source in sources:
         note = find.entity_or_none(change, source.entity)
         if note is None or all(o.text != source.text for o in note.observations):
             missing.append(f"{source.entity}: {source.text!r}")
+        else:
+            found.append(Source(note.name, source.text))
     if missing:
         raise NotFound(
             f"Sources not found: {', '.join(missing)}. Name facts that are in the graph, by exact text."
         )
+    return tuple(found)
 
 
 def _list(value: object) -> Sequence[object]:
