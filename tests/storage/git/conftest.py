@@ -1,5 +1,7 @@
 """Vaults for the tests of everything that knows Git, apart from whatever the machine's own Git is set to."""
 
+import errno
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 pytest.register_assert_rewrite("tests.storage.git.vaults", "tests.storage.git.killing")
 
 from tests.storage.git.vaults import Vault  # noqa: E402 - only now are its assertions told in full
+from vault_mcp.storage.git import swap  # noqa: E402 - after the line above, with the rest
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +52,17 @@ def memory(tmp_path: Path) -> Iterator[Path]:
     """A folder in memory, where there is one, for what copies a vault hundreds of times."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else tmp_path) as folder:
         yield Path(folder)
+
+
+def no_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+@pytest.fixture(params=["one step", "links", "neither"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Rename as Linux does, and as other systems and file systems do."""
+    if request.param != "one step":
+        monkeypatch.setattr(swap, "_call", None)
+    if request.param == "neither":
+        monkeypatch.setattr(os, "link", no_links)
+    return str(request.param)

@@ -16,12 +16,17 @@ from vault_mcp.storage.git.objects import blob_id
 from vault_mcp.storage.git.placing import Placing
 
 
-@pytest.fixture(params=["one step", "links"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Rename as Linux does, and as other systems and file systems do."""
-    if request.param == "links":
-        monkeypatch.setattr(swap, "_call", None)
-    return str(request.param)
+def test_a_file_system_without_links_will_do(vault: Vault, way: str) -> None:
+    vault.commit({"a.md": "A\n", "new/n.md": "n\n", "people/ada.md": None})
+    with vault.repository.writing() as writer:
+        write = vault.seen("a.md", "agent\n")
+        vault.save("a.md", "person\n")
+        with pytest.raises(Stale):
+            writer.commit({"a.md": write}, Message("x"), author=AGENT, at=1)
+
+    assert vault.text("a.md") == "person\n"
+    assert vault.status() == " M a.md\n"
+    assert vault.leftovers() == []
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import time
 
 from vault_mcp.errors import VaultBusy
 from vault_mcp.storage.git.objects import write_all
+from vault_mcp.storage.git.swap import NO_LINKS
 
 PATIENCE = 5.0
 """Seconds to wait for another Git program. None of its commands waits for us: they fail at once."""
@@ -49,7 +50,7 @@ class GitLock:
         deadline, pause = 0.0, 0.001
         while True:
             try:
-                os.link(self._private, self._lock)
+                self._make(flags)
                 self._held = True
                 return
             except (FileExistsError, FileNotFoundError) as error:
@@ -64,6 +65,17 @@ class GitLock:
                     raise self._busy() from None
             time.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(pause * 1.6, 0.1)
+
+    def _make(self, flags: int) -> None:
+        try:
+            os.link(self._private, self._lock)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            # Made as Git makes it: after a crash nobody can tell whose it was, and a person has to remove it.
+            fd = os.open(self._lock, flags, 0o666)
+            os.close(self.fd)
+            self.fd = fd
 
     def _busy(self) -> VaultBusy:
         age = ""

@@ -25,6 +25,7 @@ from vault_mcp.storage.git.message import Ident
 from vault_mcp.storage.git.objects import blob_id
 from vault_mcp.storage.git.placing import HIDDEN_HOLDER, LEFTOVERS, Placing
 from vault_mcp.storage.git.publish import HeadMovedError, Publication, write_image
+from vault_mcp.storage.git.swap import ASIDE
 from vault_mcp.storage.git.through_git import UNMERGED
 from vault_mcp.storage.git.workshop import Workshop, encoded
 
@@ -175,17 +176,21 @@ def _placing(shop: Workshop) -> Iterator[Placing]:
 def _give_back(shop: Workshop, intent: Intent) -> None:
     """Put back what a person saved in the very instant before the kill: a holder has it."""
     for number, step in enumerate(intent.steps):
-        with _placing(shop) as placing, contextlib.suppress(PathRefused, FileNotFoundError):
-            held = placing.held(step.path, step.holder) if step.holder else None
-            if held is None or blob_id(held) in (step.old, step.raw):
-                continue
-            there = _on_disk(shop, step)
-            if there is None or there == step.raw:
-                placing.give_back(step.path, step.holder, instead=there is not None)
-            else:
-                kept = f"{shop.state_dir}/{KEPT}{int(time.time())}-{number}"
-                with open(kept, "xb") as file:
-                    file.write(held)
+        for holder in (step.holder, step.holder + ASIDE) if step.holder else ():
+            with _placing(shop) as placing, contextlib.suppress(PathRefused, FileNotFoundError):
+                held = placing.held(step.path, holder)
+                there = _on_disk(shop, step)
+                if held is None:
+                    continue
+                missing = there is None and step.raw is not None and holder.endswith(ASIDE)
+                if blob_id(held) in (step.old, step.raw) and not missing:
+                    continue
+                if there is None or there == step.raw:
+                    placing.give_back(step.path, holder, instead=there is not None)
+                else:
+                    kept = f"{shop.state_dir}/{KEPT}{int(time.time())}-{number}"
+                    with open(kept, "xb") as file:
+                        file.write(held)
 
 
 def _mend_index(shop: Workshop, intent: Intent) -> None:

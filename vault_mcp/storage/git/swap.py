@@ -1,11 +1,13 @@
 """Renames that lose nothing: put a file where none may be, and exchange two files at once.
 
 Linux does both in one step (renameat2(2)). Elsewhere, and on file systems without it, hard links do the same
-with a moment between two steps.
+with a moment between two steps; where there are none either, plain renames do, and in that moment the file is
+missing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 _NOREPLACE, _EXCHANGE = 1, 2
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What a file system without hard links answers."""
+
+ASIDE = ".old"
+"""How the name ends under which a file stands aside while another takes its place."""
 
 
 def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
@@ -43,6 +50,15 @@ def _rename(source: str, source_folder: int | None, target: str, target_folder: 
     raise OSError(code, os.strerror(code), target)
 
 
+def is_there(name: str, folder: int | None) -> bool:
+    """Say whether anything is at a path, be it a link that leads nowhere."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def move_to_free(source: str, source_folder: int | None, target: str, target_folder: int | None) -> None:
     """Rename `source` to `target`.
 
@@ -51,19 +67,40 @@ def move_to_free(source: str, source_folder: int | None, target: str, target_fol
     """
     if _rename(source, source_folder, target, target_folder, _NOREPLACE):
         return
-    os.link(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
-    os.unlink(source, dir_fd=source_folder)
+    if _linked(source, source_folder, target, target_folder):
+        os.unlink(source, dir_fd=source_folder)
+        return
+    if is_there(target, target_folder):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+    os.replace(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
 
 
 def exchange(source: str, source_folder: int | None, target: str, target_folder: int | None) -> None:
     """Have each of two files stand where the other stood."""
     if _rename(source, source_folder, target, target_folder, _EXCHANGE):
         return
-    kept = f"{source}.old"
-    os.link(target, kept, src_dir_fd=target_folder, dst_dir_fd=source_folder, follow_symlinks=False)
+    kept = source + ASIDE
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(kept, dir_fd=source_folder)  # left by a killed process, and looked at by whoever recovered
+    if not _linked(target, target_folder, kept, source_folder):
+        os.replace(target, kept, src_dir_fd=target_folder, dst_dir_fd=source_folder)
     try:
         os.replace(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
     except BaseException:
-        os.unlink(kept, dir_fd=source_folder)
+        if is_there(target, target_folder):
+            os.unlink(kept, dir_fd=source_folder)
+        else:
+            os.replace(kept, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
         raise
     os.replace(kept, source, src_dir_fd=source_folder, dst_dir_fd=source_folder)
+
+
+def _linked(source: str, source_folder: int | None, target: str, target_folder: int | None) -> bool:
+    """Give a file a second name; say False where the file system has no such thing."""
+    try:
+        os.link(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno in NO_LINKS:
+            return False
+        raise
+    return True
