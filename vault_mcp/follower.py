@@ -132,7 +132,8 @@ class Follower:
         self._compare_all()
         while not self._stopping.is_set():
             try:
-                self.replay()
+                if not self._vault.alone:
+                    self.replay()
                 self._settle()
             except (VaultError, OSError) as error:
                 self._vault.trouble(str(error))
@@ -147,13 +148,14 @@ class Follower:
 
     def _settle(self) -> None:
         """Do what writes put off, in short turns so that calls go between."""
-        with self._turn():
-            self._vault.index.upkeep()
+        vault = self._vault
+        with vault.index_turn(60):
+            vault.index.upkeep()
         more = True
         while more and not self._stopping.is_set():
-            with self._turn(), self._vault.index.writing() as index:
+            with vault.index_turn(60), vault.index.writing() as index:
                 more = index.words.settle_words() > 0
-        self._vault.settled()
+        vault.settled()
 
     def _compare_all(self) -> None:
         vault = self._vault

@@ -100,19 +100,28 @@ def _identity(fact: Fact) -> tuple[str, ...]:
     return (fact.kind, fact.stamp.added_at, fact.stamp.agent)
 
 
+TEXT_MOST = 1_000
+"""Characters of a fact that a receipt repeats."""
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= TEXT_MOST else text[: TEXT_MOST - 1] + "…"
+
+
 def as_record(receipt: Receipt, most: int = 50) -> dict[str, object]:
     """Give the receipt as the JSON object that tool results carry; each list holds at most `most` rows."""
     record: dict[str, object] = {
         "commit": receipt.commit,
         "edited_at": receipt.at,
         "edited_by": receipt.by,
-        "added": [{"note": f.note, "kind": f.kind, "text": f.text} for f in receipt.added[:most]],
+        "added": [{"note": f.note, "kind": f.kind, "text": _shown(f.text)} for f in receipt.added[:most]],
         "changed": [
-            {"note": c.note, "kind": c.kind, "old": c.old, "new": c.new} for c in receipt.changed[:most]
+            {"note": c.note, "kind": c.kind, "old": _shown(c.old), "new": _shown(c.new)}
+            for c in receipt.changed[:most]
         ],
-        "removed": [{"note": f.note, "kind": f.kind, "text": f.text} for f in receipt.removed[:most]],
+        "removed": [{"note": f.note, "kind": f.kind, "text": _shown(f.text)} for f in receipt.removed[:most]],
         "replaced": [
-            {"text": r.text, "by": r.by, "at": r.at, "kind": r.kind} for r in receipt.replaced[:most]
+            {"text": _shown(r.text), "by": r.by, "at": r.at, "kind": r.kind} for r in receipt.replaced[:most]
         ],
     }
     longest: Sequence[Sequence[object]] = (receipt.added, receipt.changed, receipt.removed, receipt.replaced)

@@ -335,6 +335,15 @@ class Vault:
         """Hear that the word index is in step, so that what is new can get its vectors."""
         self.meaning.notice()
 
+    def index_turn(self, timeout: float) -> contextlib.AbstractContextManager[object]:
+        """Take the lock under which the index may be written; an index of this process alone needs none."""
+        return contextlib.nullcontext() if self.alone else self.repository.writing(timeout)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the index is this process's own, since the vault may not be written."""
+        return self._passing is not None
+
     def settle_words(self, most: int) -> int:
         """Bring the word index in step before a question is asked; gives how many units still wait.
 
@@ -344,7 +353,7 @@ class Vault:
             waiting = reader.unworded()
         if waiting and waiting <= most:
             with contextlib.suppress(VaultError):
-                with self.repository.writing(REFRESH_WAIT), self.index.writing() as index:
+                with self.index_turn(REFRESH_WAIT), self.index.writing() as index:
                     index.words.settle_words(most)
                 self.settled()
                 with self.snapshot() as reader:

@@ -86,7 +86,9 @@ def nothing_saved(tool: Tool, message: str) -> str:
     """Add to an error of a tool that writes that it did not."""
     if tool.hints.read_only or NOTHING_SAVED in message:
         return message
-    return f"{message} {NOTHING_SAVED}"
+    # A sentence that ends in a command stays apart, so that nobody copies what follows into a shell.
+    joint = " " if message.rstrip()[-1:] in ".!?)…”\"'" else "\n"
+    return f"{message}{joint}{NOTHING_SAVED}"
 
 
 def sendable(text: str) -> str:

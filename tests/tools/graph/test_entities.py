@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
+from tests.vaults import CLAUDE, CURSOR, PERSON, clean, commits, git, make_vault, opened, write_files
 from vault_mcp.errors import AlreadyThere, BadArgument, NotFound
 from vault_mcp.tools.graph import entities, observations, reading, relations
 from vault_mcp.vault import Vault
@@ -314,3 +314,28 @@ def test_new_notes_go_to_sub_folders_once_a_folder_is_full(root: Path) -> None:
         make(vault, "Late")
     (path,) = [line for line in git(root, "ls-files").splitlines() if line.endswith("/Late.md")]
     assert len(path.split("/")) == 4
+
+
+def test_lines_that_a_person_typed_stay_theirs_when_their_note_becomes_an_entity(root: Path) -> None:
+    write_files(root, {"Marta.md": "Roofer.\n\n- likes strong tea\n"})
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "notes")
+    with opened(root) as vault:
+        make(vault, "Marta", "from the agent", kind="person")
+        vault.read_past()
+        result: Any = reading.open_nodes(vault, CLAUDE, ["Marta"])
+        by = {o["text"]: o["agent"] for o in result["entities"][0]["observations"]}
+        assert by == {"likes strong tea": PERSON, "from the agent": "claude-desktop"}
+        gone: Any = entities.delete_entities(vault, CURSOR, ["Marta"])
+        whose = {row["text"]: (row["by"], row["kind"]) for row in gone["receipt"]["replaced"]}
+    assert whose["likes strong tea"] == (PERSON, "person")
+
+
+def test_what_no_answer_could_show_is_refused(root: Path) -> None:
+    with opened(root) as vault:
+        with pytest.raises(BadArgument, match="more than the 100,000"):
+            make(vault, "A", "x" * 100_001)
+        make(vault, "A", "y" * 100_000)
+        result: Any = reading.read_graph(vault, CLAUDE)
+        (shown,) = result["entities"][0]["observations"]
+    assert (len(shown["text"]), shown["cut_from"]) == (20_000, 100_000)

@@ -35,6 +35,15 @@ def fact_key(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
+ADOPTS = "create_entities"
+"""The tool that can make a person's plain note an entity, so that lines which were prose count as facts."""
+
+
+def is_older(fact: Fact) -> bool:
+    """Say whether a line of a note that became an entity was there before: the tool stamps all but tasks."""
+    return fact.kind == "observation" and fact.stamp is None and not fact.text.startswith("[")
+
+
 class HistoryTables:
     """The writing half of the history tables, within one transaction."""
 
@@ -156,6 +165,8 @@ class HistoryTables:
                 edit = seq
             if tool in KEEPS_WORDS and (before is None or before.fact.text != come.fact.text):
                 added, edit, previous = self._as_it_was(come) or (added, edit, previous)
+            elif before is None and tool == ADOPTS and is_older(come.fact):
+                added = self._before(come.lineage, seq) or added
             if come.fact.stamp is None or edit is not None:
                 undated.add(come.lineage)
             rows.append(
@@ -177,6 +188,14 @@ class HistoryTables:
             rows,
         )
         return undated
+
+    def _before(self, lineage: int, seq: int) -> int | None:
+        """Give the last commit before this one that changed a note, if it brought or kept the note."""
+        row = self._db.execute(
+            "SELECT max(seq) FROM lineage_commits WHERE lineage = ? AND seq < ? AND blob IS NOT NULL",
+            (lineage, seq),
+        ).fetchone()
+        return row[0] if row else None
 
     def _as_it_was(self, come: Come) -> tuple[int, int | None, int] | None:
         """Give (added, edit, row) of the newest version that has gone of a fact which is put back."""

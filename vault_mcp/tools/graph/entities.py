@@ -16,6 +16,7 @@ from vault_mcp.notes.note import Note, Relation
 from vault_mcp.tools import placing, wikilinks
 from vault_mcp.tools.graph import find, relations
 from vault_mcp.tools.graph.records import (
+    LONGEST_NAME,
     Json,
     entity_record,
     not_blank,
@@ -34,8 +35,8 @@ def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str
     """Make a note for each new entity; one whose name is taken is skipped, its observations not saved."""
     wanted = [
         (
-            not_blank(str(e["name"]), "entity name"),
-            not_blank(str(e["entityType"]), "entity type"),
+            not_blank(str(e["name"]), "entity name", LONGEST_NAME),
+            not_blank(str(e["entityType"]), "entity type", LONGEST_NAME),
             [not_blank(str(text), "observation") for text in _texts(e["observations"])],
         )
         for e in entities
@@ -52,6 +53,7 @@ def create_entities(vault: Vault, caller: Caller, entities: Sequence[Mapping[str
             note = create(change, name, kind, find.unique(texts))
             made.append(entity_record(vault, note))
             warnings += remarks(name, find.unique(texts))
+        change.subject = title(str(entity["name"]) for entity in made) or subject
     result: Json = {"entities": made, "skipped": list(skipped), "warnings": warnings}
     if skipped:
         reasons = dict.fromkeys(skipped.values())
@@ -112,7 +114,7 @@ def plain_note(change: Change, name: str) -> Note | None:
 
 def rename_entity(vault: Vault, caller: Caller, entityName: str, newName: str, if_version: str = "") -> Json:
     """Give an entity another name: its file moves, and every link to it follows, in one commit."""
-    not_blank(newName, "new name")
+    not_blank(newName, "new name", LONGEST_NAME)
     subject = f"{entityName} -> {newName}"
     with vault.change("rename_entity", by=caller.agent, session=caller.session, subject=subject) as change:
         note = find.entity(change, entityName)

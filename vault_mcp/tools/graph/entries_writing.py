@@ -11,8 +11,8 @@ CREATE_ENTITIES = graph_tool(
     """Create new entities in the knowledge graph, each as one Markdown note with its first observations.
     Every observation is stamped with your name and the time, and the call is one Git commit. An entity
     whose name is taken is left as it is and listed in skipped, its observations not saved: for those
-    use add_observations. Repeated texts are kept once. A blank name, type or observation fails the
-    call, nothing saved.""",
+    use add_observations. A plain note of exactly that name becomes the entity and keeps all its text.
+    A blank name, type or observation fails the call, nothing saved.""",
     s.record(
         {
             "entities": s.array(
@@ -177,7 +177,7 @@ RENAME_ENTITY = graph_tool(
     property link, relation and canvas card to it in the same Git commit; observations, stamps and
     history are kept. Returns the renamed entity. Fails with nothing saved when the entity does not
     exist, or when the new name is blank or taken by another entity: to join two entities use
-    merge_entities. To move a file without renaming the entity, use memory_rename.""",
+    merge_entities. To move its note to another folder, use memory_rename.""",
     s.record(
         {
             "entityName": s.text("Current exact name of the entity."),

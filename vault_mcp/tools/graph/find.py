@@ -27,6 +27,11 @@ def entity(change: Change, name: str) -> Note:
             raise NoteUnreadable(
                 f"{note.path} cannot be read as an entity: {note.problems[0]}. Repair it first."
             )
+        if node(change, name) is not None:
+            raise NotFound(
+                f"Entity with name {name} not found: the note of that name is no entity. "
+                "create_entities with this name makes it one and keeps its text."
+            )
         raise NotFound(
             f"Entity with name {name} not found. "
             "Look for the exact name with search_nodes, or make it with create_entities."

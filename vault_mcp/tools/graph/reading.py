@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BUDGET = 40_000
 """Characters of JSON that one answer's entities may take: about ten thousand tokens."""
 
+FACT_MOST = 20_000
+"""Characters of a fact that an answer shows; memory_view of its note shows all, page by page."""
+
 HIT_MOST = 300
 """Characters of a hit's text that are shown; the whole of it is in its entity."""
 
@@ -73,8 +76,10 @@ class _Shown:
 
     def _observation(self, row: ObservationRow) -> Json | str:
         if self.vault.options.graph_observations == "strings":
-            return row.text
-        record: Json = {"text": row.text, "added_at": row.added_at, "agent": row.agent}
+            return row.text[:FACT_MOST]
+        record: Json = {"text": row.text[:FACT_MOST], "added_at": row.added_at, "agent": row.agent}
+        if len(row.text) > FACT_MOST:
+            record["cut_from"] = len(row.text)
         if row.edited_at:
             record["edited_at"], record["edited_by"] = row.edited_at, row.edited_by
         if row.superseded:

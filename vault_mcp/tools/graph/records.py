@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 Json = dict[str, object]
 
+LONGEST = 100_000
+"""Characters of a fact or a memory that a tool takes."""
+
+LONGEST_NAME = 1_000
+"""Characters of a name or a type."""
+
 KNOWN_MOST = 300
 """Observations of one entity that a new one is compared with for near duplicates."""
 
@@ -83,14 +89,19 @@ def remarks(entity: str, texts: Iterable[str], known: Sequence[str] = ()) -> lis
     ]
 
 
-def not_blank(text: str, what: str) -> str:
-    """Refuse a blank name, type or text.
+def not_blank(text: str, what: str, most: int = LONGEST) -> str:
+    """Refuse a name, type or text that is blank, or longer than an answer could show.
 
     Raises:
-        BadArgument: there is nothing but white space in it.
+        BadArgument: there is nothing but white space in it, or more than `most` characters.
     """
     if not text.strip():
         raise BadArgument(f"The {what} is blank. Give it some text.")
+    if len(text) > most:
+        raise BadArgument(
+            f"The {what} has {len(text):,} characters, more than the {most:,} it may have. "
+            "Keep long text in a file with memory_create, and the gist here."
+        )
     return text
 
 

@@ -11,7 +11,7 @@ from vault_mcp.notes.line import Stamp
 from vault_mcp.notes.note import Note, Relation
 from vault_mcp.tools import wikilinks
 from vault_mcp.tools.graph import find
-from vault_mcp.tools.graph.records import Json, not_blank, relation_record, title, with_receipt
+from vault_mcp.tools.graph.records import LONGEST_NAME, Json, not_blank, relation_record, title, with_receipt
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def create_relations(vault: Vault, caller: Caller, relations: Sequence[Mapping[str, object]]) -> Json:
     """Add relations between notes that exist; one with a missing end is skipped and reported."""
     wanted = [
-        (str(r["from"]), str(r["to"]), not_blank(str(r["relationType"]), "relation type")) for r in relations
+        (str(r["from"]), str(r["to"]), not_blank(str(r["relationType"]), "relation type", LONGEST_NAME))
+        for r in relations
     ]
     subject = title(f"{source} -> {target}" for source, target, _ in wanted)
     with vault.change("create_relations", by=caller.agent, session=caller.session, subject=subject) as change:
@@ -37,6 +38,7 @@ def create_relations(vault: Vault, caller: Caller, relations: Sequence[Mapping[s
                 )
             elif _add(change, start, end, kind):
                 created.append(relation_record(start.name, end.name, kind, at=change.at, by=change.by))
+        change.subject = title(f"{row['from']} -> {row['to']}" for row in created) or subject
     result: Json = {"relations": created, "skipped": skipped}
     if skipped:
         absent = find.unique(str(name) for row in skipped for name in _texts(row["missing"]))

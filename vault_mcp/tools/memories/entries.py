@@ -280,10 +280,10 @@ MEMORY_VERIFY_CLAIM = memory_tool(
     "memory_verify_claim",
     "Verify a claim",
     """Check a conclusion against a premise, and the premise against what the memory holds. Scores how near
-    the two texts are in words and meaning (trust_score above threshold is VERIFIED, else REJECTED), says
-    why, and cites the stored passages nearest to the premise, split into those that support it and those
-    that seem to contradict it. Changes nothing. A likeness, not a proof: read what is cited. Blank
-    texts fail. To look something up use memory_recall.""",
+    the two texts are in words and meaning (VERIFIED above threshold, else, or when one text denies the
+    other, REJECTED), says why, and cites the stored passages nearest to the premise, split into those
+    that support it and those that seem to contradict it. Changes nothing. A likeness, not a proof: read
+    what is cited. Blank texts fail. To look something up use memory_recall.""",
     s.record(
         {
             "premise": s.text("What is taken as given."),
