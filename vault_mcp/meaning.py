@@ -171,7 +171,7 @@ class Meaning:
         with self._vault.snapshot() as reader:
             known = reader.vector_model
         if known != model:
-            with self._vault.repository.writing(LOCK_WAIT), self._vault.index.writing() as index:
+            with self._vault.index_turn(LOCK_WAIT), self._vault.index.writing() as index:
                 index.words.set_model(model)
 
     def _caught_up(self, embedder: Embedder) -> Vectors | None:
@@ -197,7 +197,7 @@ class Meaning:
         self._mark, self._rev = news.mark, news.newest
         if damaged:
             self._trouble(f"{len(damaged)} vectors were damaged and are made anew.")
-            with self._vault.repository.writing(LOCK_WAIT), self._vault.index.writing() as index:
+            with self._vault.index_turn(LOCK_WAIT), self._vault.index.writing() as index:
                 index.words.drop_vectors(damaged)
             self.notice()
         return vectors
@@ -248,7 +248,7 @@ class _Table:
                 found = [(key, text) for key, text in rows if text is not None]
                 gone = [key for key, text in rows if text is None]
                 if gone:
-                    with self._vault.repository.writing(LOCK_WAIT), self._vault.index.writing() as index:
+                    with self._vault.index_turn(LOCK_WAIT), self._vault.index.writing() as index:
                         index.words.drop_unvectored(gone)
                 if found or not rows:
                     return found
@@ -259,7 +259,7 @@ class _Table:
         """Keep a batch of vectors."""
         kept = list(rows)
         try:
-            with self._vault.repository.writing(LOCK_WAIT), self._vault.index.writing() as index:
+            with self._vault.index_turn(LOCK_WAIT), self._vault.index.writing() as index:
                 index.words.store_vectors(model, kept)
         except VaultError as error:
             raise StorageFailed(str(error)) from error
