@@ -87,7 +87,7 @@ def _next(root: str) -> list[str]:
         *(f"    {line}" for line in config),
         f"  or, for Claude Code: claude mcp add vault -- {command} serve --vault {_quoted(root)}",
         "  Open the folder in Obsidian, or in any editor, and write: your edits become commits in your name.",
-        "  Bring in a memory that you have elsewhere: vault-mcp import FILE",
+        f"  Bring in a memory that you have elsewhere: vault-mcp import FILE --vault {_quoted(root)}",
     ]
 
 
