@@ -106,13 +106,14 @@ def test_MCP_04_every_read_during_renames_sees_all_of_one_or_all_of_the_other(ro
     commit_all(root)
     with greeted(root, "--no-watch") as server:
         wait_until(lambda: len(graph(server)[1]) == 300, 30)
-        asked = []
+        asked, renames = [], []
         for turn in range(8):
             old, new = ("A", "B") if turn % 2 == 0 else ("B", "A")
-            ask(server, "rename_entity", entityName=old, newName=new)
+            renames.append(ask(server, "rename_entity", entityName=old, newName=new))
             asked += [ask(server, "read_graph", limit=1000) for _ in range(12)]
-        for result in answers(server, asked).values():
-            shown = structure(result)
+        told = answers(server, asked + renames)
+        for number in asked:
+            shown = structure(told[number])
             names = {one["name"] for one in shown["entities"]} & {"A", "B"}
             assert len(names) == 1
             assert {one["to"] for one in shown["relations"]} == names

@@ -103,9 +103,9 @@ def test_a_limit_on_the_size_of_files_fails_a_call_whole(tmp_path: Path) -> None
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         before = head(root)
         # Too large for the disk's limit, not for the line of a request.
-        text = "x" * (limit + 1)
+        many = [f"{number} " + "x" * 90_000 for number in range(limit // 90_000 + 1)]
         assert "The disk refused the write (File too large" in told(
-            server.call("add_observations", observations=[added("A", text)])
+            server.call("add_observations", observations=[added("A", *many)])
         )
         assert head(root) == before
         given(server, "add_observations", observations=[added("A", "small")])
