@@ -27,7 +27,7 @@ from vault_mcp.notes.line import (
     relation_line,
 )
 from vault_mcp.notes.note import Kind, Relation, kind_of, lists_start
-from vault_mcp.notes.sections import FactLine, Section, fact_lines, scan
+from vault_mcp.notes.sections import FactLine, Section, read_lists
 
 SHOWN_LENGTH = 80
 """Characters of a text that an error message repeats."""
@@ -283,10 +283,10 @@ class _Edit:
             raise BadArgument("This note keeps a key's value and has no relations.")
         self._kind: Kind = kind
         self._memory = memory.memory_text(text) if kind == "memory" else None
-        self._layout = scan(text, lists_start(text, front, kind))
+        self._layout, facts = read_lists(text, lists_start(text, front, kind), entity=kind == "entity")
         if self._layout.conflicts:
             raise NoteUnreadable("This note holds the marks of a merge that is not settled. Settle it first.")
-        self.facts = fact_lines(self._layout, entity=kind == "entity")
+        self.facts = list(facts)
         self._draft = Draft(self._layout)
         self._expected = Counter(map(_says, self.facts))
 
@@ -337,8 +337,8 @@ class _Edit:
     def text(self) -> str:
         """Return the edited note, read back: it has to say what was asked, and all else as before."""
         text = self._draft.text()
-        layout = scan(text, lists_start(text, frontmatter.split(text), self._kind))
-        said = Counter(map(_says, fact_lines(layout, entity=self._kind == "entity")))
+        start = lists_start(text, frontmatter.split(text), self._kind)
+        said = Counter(map(_says, read_lists(text, start, entity=self._kind == "entity")[1]))
         if said == +self._expected and (self._memory is None or memory.memory_text(text) == self._memory):
             return text
         if self._layout.open_fence is None:

@@ -19,7 +19,7 @@ from vault_mcp.notes.line import Pair, Stamp, older
 from vault_mcp.notes.links import Link, find_links
 from vault_mcp.notes.names import is_stem_of
 from vault_mcp.notes.passages import Passage, cut
-from vault_mcp.notes.sections import FactLine, Layout, fact_lines, scan
+from vault_mcp.notes.sections import FactLine, Layout, read_lists
 
 __all__ = [
     "Fact",
@@ -121,9 +121,12 @@ def read_note(path: str, text: str) -> Note:
     """Return the note that a text holds. Nothing in the text makes this raise: see `Note.problems`."""
     front = frontmatter.split(text)
     properties, kind = front.properties, kind_of(front.properties)
-    layout = scan(text, front.body_start)
-    lists = scan(text, lists_start(text, front, kind)) if kind == "memory" else layout
-    lines = [] if kind == "key" else fact_lines(lists, entity=kind == "entity")
+    layout, lines = read_lists(text, front.body_start, entity=kind == "entity")
+    lists = layout
+    if kind == "memory":
+        lists, lines = read_lists(text, lists_start(text, front, kind), entity=False)
+    elif kind == "key":
+        lines = ()
     return Note(
         path=path,
         kind=kind,

@@ -22,6 +22,7 @@ worse than hiding one that somebody dragged back without its tail.
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 from vault_mcp.notes.line import Bullet, Pair, parse_bullet, parse_relation
@@ -34,6 +35,9 @@ TITLES: Final[dict[str, Section]] = {
     "superseded": "superseded",
 }
 """Titles of the sections that hold facts, in lower case."""
+
+REMEMBERED: Final = 100_000
+"""Characters up to which what was read of a note is remembered."""
 
 _OPENING = re.compile(
     r"(?P<rule>([-*_])(?:[ \t]*\2){2,}[ \t]*\r?\Z)"
@@ -189,6 +193,23 @@ def fact_lines(layout: Layout, *, entity: bool) -> list[FactLine]:
         )
         found.append(FactLine(number, section, bullet, pair, superseded and pair is None))
     return found
+
+
+def read_lists(text: str, body_start: int, *, entity: bool) -> tuple[Layout, tuple[FactLine, ...]]:
+    """Return the layout of a note and the lines that hold facts; neither is to be changed.
+
+    One edit reads its note before and after, and so do those who look at what it did: what was read a moment
+    ago is remembered.
+    """
+    return (_remembered if len(text) <= REMEMBERED else _lists)(text, body_start, entity)
+
+
+def _lists(text: str, body_start: int, entity: bool) -> tuple[Layout, tuple[FactLine, ...]]:
+    layout = scan(text, body_start)
+    return layout, tuple(fact_lines(layout, entity=entity))
+
+
+_remembered = lru_cache(maxsize=32)(_lists)
 
 
 def item_end(layout: Layout, line: int) -> int:
