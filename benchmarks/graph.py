@@ -68,7 +68,7 @@ def main() -> None:
         for size in (100, chosen.entities):
             root = make_vault(folder, size)
             servers[f"vault-mcp {size}"] = StdioClient(
-                [sys.executable, "-m", "vault_mcp", "--vault", str(root)]
+                [sys.executable, "-m", "vault_mcp", "--vault", str(root), "--embeddings", "off"]
             )
         if chosen.server_memory:
             file = folder / "memory.jsonl"
