@@ -338,6 +338,18 @@ def test_only_the_full_name_of_an_object_that_is_there_is_read(vault: Vault, nam
     assert not vault.repository.is_ancestor(name, name)
 
 
+def test_warming_up_reads_what_the_first_write_needs(vault: Vault, vaults: Callable[..., Vault]) -> None:
+    vault.git("gc", "-q")
+    vaults("unborn").repository.warm()
+    assert children() == []
+
+    vault.repository.warm()
+
+    assert len(children()) == 1
+    vault.commit({"a.md": "A\n"})
+    assert len(children()) == 1
+
+
 def test_a_child_of_git_that_died_is_replaced(vault: Vault) -> None:
     vault.git("gc", "-q")
     blob = vault.git("rev-parse", "HEAD:a.md").strip()

@@ -7,6 +7,7 @@ A tree's body is a run of `<mode> <name>NUL<20 bytes>`, sorted as if folders' na
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -142,6 +143,7 @@ class TreeStore:
         self._read = read
         self._cache: dict[bytes, Tree] = {}
         self._cached = 0
+        self._lock = threading.Lock()
 
     def tree(self, oid: bytes) -> Tree:
         """Give a tree by its name (20 bytes). Not to be changed: copy it first."""
@@ -155,12 +157,14 @@ class TreeStore:
         return tree
 
     def _keep(self, oid: bytes, tree: Tree) -> None:
-        if self._cached > _CACHED_ENTRIES:
-            while self._cached > _CACHED_ENTRIES // 2:
-                oldest = next(iter(self._cache))
-                self._cached -= len(self._cache.pop(oldest).keys)
-        self._cache[oid] = tree
-        self._cached += len(tree.keys)
+        with self._lock:  # readers come from several threads
+            if self._cached > _CACHED_ENTRIES:
+                while self._cached > _CACHED_ENTRIES // 2:
+                    oldest = next(iter(self._cache))
+                    self._cached -= len(self._cache.pop(oldest).keys)
+            if oid not in self._cache:
+                self._cached += len(tree.keys)
+            self._cache[oid] = tree
 
     def find(self, root: bytes, path: bytes) -> tuple[bytes, bytes] | None:
         """Give mode and object of a file (or a folder) under a root tree."""
