@@ -2,8 +2,9 @@
 
     python benchmarks/graph.py --server-memory node_modules/@modelcontextprotocol/server-memory/dist/index.js
 
-Every entity has three observations and one relation. The calls of all servers are interleaved, so that a slow
-moment of the machine falls on each; medians in milliseconds, and the ratios that count.
+Every entity has three observations and one relation, and each round adds to another one. The calls of all
+servers are interleaved, so that a slow moment of the machine falls on each; medians in milliseconds, and the
+ratios that count.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def main() -> None:
         times: dict[tuple[str, str], list[float]] = {}
         for turn in range(chosen.rounds):
             for label, server in servers.items():
-                added = {"entityName": "Entity 50", "contents": [f"new fact {turn}"]}
+                added = {"entityName": f"Entity {turn * 37 % 100}", "contents": [f"new fact {turn}"]}
                 for tool, arguments in (
                     ("add_observations", {"observations": [added]}),
                     ("search_nodes", {"query": "zyzzyva"}),
