@@ -115,7 +115,9 @@ def test_CON_05_a_change_cut_off_before_its_commit_is_made_by_the_next_start_in_
     if edited:
         # The agent's line is in the agent's commit, and only the person's in theirs.
         hand = git(root, "show", "--format=", "-U0", "HEAD~1").splitlines()
-        assert [line for line in hand if line[:1] in "+-" and line[:3] not in ("+++", "---")] == ["+- by hand"]
+        assert [line for line in hand if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+            "+- by hand"
+        ]
     assert faults(root) == []
 
 
