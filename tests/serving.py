@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from tests.doors.frames import Frame, Server
@@ -13,19 +15,36 @@ Graph = tuple[dict[str, list[str]], set[tuple[str, str, str]]]
 """Facts by the name of their entity, and relations as (from, type, to)."""
 
 
-def serve(root: Path, *flags: str, command: Iterable[str] = (), **env: str) -> Server:
+class Served(Server):
+    """A server that is let finish when its block ends: what it does in the background is not cut off."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say that nothing more will come, and wait for the end; after an error the process is killed."""
+        try:
+            if kind is None and not self._killed and self.process.poll() is None:
+                with suppress(BrokenPipeError):
+                    self.close_input()
+                assert self.ended() == 0, "\n".join(self.log)
+        finally:
+            super().__exit__(kind, error, trace)
+
+
+def serve(root: Path, *flags: str, command: Iterable[str] = (), **env: str) -> Served:
     """Start a server on a vault: `python -m vault_mcp serve`, or what `command` says instead."""
-    return Server(
+    return Served(
         [*(command or (sys.executable, "-m", "vault_mcp")), "serve", "--vault", str(root), *flags], env=env
     )
 
 
-def greeted(root: Path, *flags: str, agent: str = "raw", **env: str) -> Server:
+def greeted(root: Path, *flags: str, agent: str = "raw", **env: str) -> Served:
     """Start a server and shake hands as a client of that name."""
     server = serve(root, *flags, **env)
     try:
         server.greet(name=agent)
     except BaseException:
+        server.process.kill()
         server.__exit__(None, None, None)
         raise
     return server
