@@ -1,8 +1,9 @@
 """What a commit was about to do, on disk before its first file is touched.
 
-The record is one JSON line in a file that otherwise is empty. It is written in one go after all objects are
-stored, and emptied after the commit; a line without its end was never acted on. Whoever takes the write lock
-next and finds a record finishes the commit from it (`recovery`).
+The record is one JSON line in a file that otherwise is empty: a version, then what an `Intent` says, in its
+order. It is written in one go after all objects are stored, and emptied after the commit; a line without its
+end was never acted on. Whoever takes the write lock next and finds a record finishes the commit from it
+(`recovery`).
 """
 
 from __future__ import annotations
@@ -50,9 +51,6 @@ class Intent(NamedTuple):
     steps: tuple[Step, ...]
 
 
-_INTENT, _STEP = Intent._fields, Step._fields
-
-
 class IntentFile:
     """The record's place. Only whoever holds the write lock reads or writes it."""
 
@@ -87,20 +85,16 @@ class IntentFile:
             line = file.read()
         if not line.endswith(b"\n"):
             return None
-        fields = json.loads(line)
-        if fields.pop("version") != _VERSION:
+        version, *fields, steps = json.loads(line)
+        if version != _VERSION:
             raise RepositoryRefused(
                 "A newer release of this program left a write unfinished. Start that release to finish it."
             )
-        steps = tuple(Step(**step) for step in fields.pop("steps"))
-        return Intent(steps=steps, **fields)
+        return Intent._make((*fields, tuple(Step(*step) for step in steps)))
 
     def write(self, intent: Intent) -> None:
         """Put the record on disk."""
-        fields: dict[str, object] = dict(zip(_INTENT, intent, strict=True))
-        fields["version"] = _VERSION
-        fields["steps"] = [dict(zip(_STEP, step, strict=True)) for step in intent.steps]
-        line = json.dumps(fields).encode() + b"\n"
+        line = json.dumps((_VERSION, *intent)).encode() + b"\n"
         fd = self._open()
         written = os.pwrite(fd, line, 0)
         while written < len(line):

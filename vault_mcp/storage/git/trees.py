@@ -63,6 +63,14 @@ class Tree:
                 return entry[: entry.index(b" ")], entry[-self.length :]
         return None
 
+    def find_folder(self, name: bytes) -> tuple[bytes, bytes] | None:
+        """Give mode and object of a folder of this name."""
+        key = name + b"/"
+        at = bisect_left(self.keys, key)
+        if at < len(self.keys) and self.keys[at] == key:
+            return FOLDER, self.entries[at][-self.length :]
+        return None
+
     def put(self, name: bytes, mode: bytes, oid: bytes) -> int:
         """Set an entry; return how many entries the tree grew by."""
         key = name + b"/" if mode == FOLDER else name
@@ -226,7 +234,7 @@ class TreeStore:
         return new, grown
 
     def _edit_folder(self, tree: Tree, name: bytes, changes: _Node, path: bytes, edited: Edited) -> int:
-        entry = tree.find(name)
+        entry = tree.find_folder(name) or tree.find(name)
         if entry is not None and entry[0] != FOLDER:
             what = "a submodule" if entry[0] == GITLINK else "a file"
             raise PathRefused(f"{_shown(path)} is {what} in the last commit, so nothing can lie below it.")
