@@ -85,6 +85,9 @@ class Follower:
                 self._readable.clear()
                 self._vault.index.mend()
                 threading.Thread(target=self._compare_all, name="rebuild", daemon=True).start()
+            except BaseException:
+                self._readable.set()  # nothing to wait for: the next call tries again
+                raise
             finally:
                 self._rebuilding.release()
 

@@ -180,3 +180,28 @@ def test_a_note_that_may_not_be_read_costs_that_note_alone(tmp_path: Path, closi
         wait_until(lambda: len(given(server, "search_nodes", query="zebra")["entities"]) == 2, 15)
     assert commits(root)[0] == "create_entities: A"
     assert git(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("part", ["", ".git"], ids=["the vault", "its Git folder"])
+def test_what_is_moved_away_is_not_made_again_and_is_served_once_it_is_back(
+    tmp_path: Path, part: str
+) -> None:
+    root = make_vault(tmp_path / "v")
+    with greeted(root) as server:
+        make(server, "A")
+        shutil.move(root / part, tmp_path / "away")
+        for _ in range(2):
+            for tool, arguments in (
+                ("add_observations", {"observations": [added("A", "x")]}),
+                ("create_entities", {"entities": [entity("B")]}),
+            ):
+                text = told(server.call(tool, **arguments))
+                assert "was moved, renamed or is not mounted" in text
+                assert str(tmp_path) not in text
+            assert server.call("read_graph")["isError"]
+        assert not (root / part).exists()
+        shutil.move(tmp_path / "away", root / part)
+        wait_until(lambda: not server.call("read_graph")["isError"], 15)
+        given(server, "add_observations", observations=[added("A", "back")])
+        assert facts(server, "A") == ["a1", "back"]
+    assert faults(root) == []

@@ -6,6 +6,7 @@ process, so no killed server leaves a vault locked. The file itself stays and me
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
@@ -90,7 +91,9 @@ class WriteLock:
             try:
                 self._fd = os.open(self._path, flags, 0o666)
             except FileNotFoundError:
-                os.makedirs(os.path.dirname(self._path), exist_ok=True)
+                # Only its own folder: where that would be is somebody's, and may have been moved away.
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(os.path.dirname(self._path))
                 self._fd = os.open(self._path, flags, 0o666)
             found = os.fstat(self._fd)
             self._file = found.st_ino, found.st_dev

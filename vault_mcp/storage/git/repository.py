@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 
-from vault_mcp.errors import StorageFailed, VaultBusy, VaultError
+from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.storage.git.condition import Finding, findings
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
@@ -30,6 +30,11 @@ from vault_mcp.storage.git.writer import Writer
 from vault_mcp.storage.lock import WriteLock
 
 STATE = "vault-mcp"
+
+GONE = (
+    "The vault's Git folder is not there: the vault was moved, renamed or is not mounted. Put it back, or "
+    "start the server with its new place."
+)
 
 
 class Repository:
@@ -95,7 +100,8 @@ class Repository:
     @property
     def state_dir(self) -> str:
         """Where the vault keeps what is not the user's: index, locks, records. Made when first asked for."""
-        os.makedirs(self._state_dir, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(self._state_dir)
         return self._state_dir
 
     def head(self) -> str | None:
@@ -142,6 +148,8 @@ class Repository:
         try:
             if not self._lock.acquire(timeout):
                 return None
+        except FileNotFoundError:
+            raise RepositoryRefused(GONE) from None
         except OSError as error:  # nobody may write here
             raise storage_failed(error, self.root) from error
         try:
