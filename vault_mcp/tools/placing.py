@@ -10,17 +10,26 @@ from vault_mcp.storage import files
 if TYPE_CHECKING:
     from vault_mcp.change import Change
 
+ARCHIVE = "archive/"
+"""Notes below this folder are kept and can be recalled, but are no part of the graph."""
+
 FOLDER_MOST = 500
 """Notes in one folder from which new ones go to its sub-folders (Git's tree objects stay small)."""
 
 
 def place(change: Change, folder: str, name: str) -> tuple[str, str]:
-    """Give (path, stem) for a new note called `name` in `folder`; no other note has that stem."""
+    """Give (path, stem) for a new note called `name` in `folder`; no other note in use has that stem.
+
+    An archived note that has it is no hindrance: a bare link means the shorter of two paths, as a rule the
+    new one.
+    """
     with change.vault.snapshot() as reader:
 
         def taken(stem: str) -> bool:
             key = links.stem_key(stem)
-            return reader.stem_taken(key) or key in change.stems
+            if key in change.stems:
+                return True
+            return any(not path.startswith(ARCHIVE) for path in reader.paths_with_stem(key))
 
         stem = names.free_stem(name, taken)
         if reader.notes_in_folder(folder) + change.placed[folder] >= FOLDER_MOST:

@@ -53,11 +53,28 @@ def test_a_fresh_start_moves_every_entity_to_the_archive_in_one_commit(root: Pat
         assert [one["name"] for one in names["entities"]] == ["Ada", "Apollo", "Bob: B"]
         ends = {(one["from"], one["to"]) for one in names["relations"]}
         assert ends == {("Ada", "Apollo"), ("Bob: B", "Ada")}
+        assert names["entities"][0]["note"] == "entities/person/Ada.md"
     assert len(commits(root)) == count + 3
     assert commits(root)[2] == "initialize_memory: fresh"
     moved = git(root, "ls-tree", "-r", "HEAD~2", "--", str(told["backup"])).replace("\t", " ").splitlines()
     assert [row.split()[2] for row in moved] == [row.split()[2] for row in before]
     assert (root / "note.md").read_text() == "a person's note about [[Ada]] #tea\n"
+    assert clean(root)
+
+
+def test_after_a_fresh_start_links_mean_the_new_note_of_a_name(root: Path) -> None:
+    with opened(root) as vault:
+        fill(vault)
+        taxonomy.initialize_memory(vault, CLAUDE, "fresh")
+        fill(vault)
+        entities.rename_entity(vault, CLAUDE, "Ada", "Eve")
+        graph: Any = reading.read_graph(vault, CLAUDE)
+        assert {(one["from"], one["to"]) for one in graph["relations"]} == {
+            ("Eve", "Apollo"),
+            ("Bob: B", "Eve"),
+        }
+    assert (root / "note.md").read_text() == "a person's note about [[Eve]] #tea\n"
+    assert "[[Ada]]" in git(root, "grep", "-h", "Ada", "--", "archive")
     assert clean(root)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_mcp.tools.graph.find import all_entities
 from vault_mcp.tools.graph.records import Json, with_receipt
+from vault_mcp.tools.placing import ARCHIVE
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def initialize_memory(vault: Vault, caller: Caller, mode: str) -> Json:
         backup = None
         moved = 0
         if mode == "fresh":
-            folder = "archive/" + change.at[:19].replace(":", "").replace("T", "-")
+            folder = ARCHIVE + change.at[:19].replace(":", "").replace("T", "-")
             with vault.snapshot() as reader:
                 paths = [row.path for row in all_entities(reader)]
             for path in paths:
