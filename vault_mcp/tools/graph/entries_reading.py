@@ -103,9 +103,9 @@ INITIALIZE_MEMORY = graph_tool(
     "Start or adopt a memory",
     """Start the graph afresh, or adopt this vault as the memory's home. fresh moves every entity to the
     archive folder in one Git commit, so the graph is empty and nothing is lost: the notes stay there,
-    memory_recall still finds them, and the commit can be undone. adopt only records the vault as yours. Returns the status
-    and, for fresh, where the entities went. Fails with nothing saved when a note cannot be moved. To
-    remove single entities use delete_entities.""",
+    memory_recall still finds them, and the commit can be undone. adopt only records the vault as yours.
+    Returns the status and, for fresh, where the entities went. Fails with nothing saved when a note
+    cannot be moved. To remove single entities use delete_entities.""",
     s.record({"mode": s.choice("fresh archives all entities; adopt keeps everything.", ("fresh", "adopt"))}),
     s.record(
         {
