@@ -2,12 +2,13 @@
 
 import subprocess
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.doors.frames import Server
-from tests.serving import added, answers, ask, entity, facts, faults, given, greeted
+from tests.serving import added, answers, ask, entity, facts, faults, found, given, greeted
 from tests.vaults import PERSON, git, make_vault
 from tests.waiting import wait_until
 
@@ -126,4 +127,22 @@ def test_ten_backups_of_nothing_but_a_persons_files_are_followed(root: Path) -> 
             assert paths == ["hand.md"]
     by = git(root, "log", "--format=%an|%s", "--", "hand.md").splitlines()
     assert {line.split("|")[0] for line in by} == {PERSON}
+    assert faults(root) == []
+
+
+def test_three_servers_that_watch_commit_a_hand_edit_once(root: Path) -> None:
+    with greeted(root) as one, greeted(root) as two, greeted(root) as three:
+        servers = (one, two, three)
+        for server in servers:
+            assert facts(server, "Shared") == []
+        before = git(root, "rev-list", "--count", "HEAD")
+        for number in range(4):
+            (root / f"new{number}.md").write_text(f"hand zebra{number}\n")
+            for server in servers:
+                wait_until(partial(found, server, f"zebra{number}"), 15)
+            wait_until(lambda: git(root, "status", "--porcelain") == "", 15)
+        assert int(git(root, "rev-list", "--count", "HEAD")) == int(before) + 4
+        assert git(root, "log", "-4", "--format=%s").splitlines() == [
+            f"hand-edit: new{number}.md" for number in (3, 2, 1, 0)
+        ]
     assert faults(root) == []
