@@ -91,11 +91,17 @@ def test_GIT_21_what_a_person_has_staged_or_left_is_not_swept_up(root: Path) -> 
 
 
 def test_GIT_22_a_commit_from_outside_is_not_undone_by_the_next_call(root: Path) -> None:
+    write_files(root, {"b.md": "other\n"})
+    git(root, "commit", "-qam", "other")
+    outside = git(root, "rev-parse", "HEAD").strip()
+    git(root, "reset", "-q", "--hard", "HEAD~1")
     with opened(root) as vault:
         done(vault, "memory_view", path="")
-        write_files(root, {"b.md": "other\n"})
-        git(root, "commit", "-qam", "other")
+        git(
+            root, "merge", "-q", "--ff-only", outside
+        )  # file and commit at once: no edit that we would commit
         done(vault, "memory_str_replace", path="a.md", old_str="a", new_str="A")
+    assert git(root, "rev-parse", "HEAD~1").strip() == outside
     assert git(root, "show", "HEAD:b.md") == "other\n"
     assert changed(root) == ["a.md"]
 

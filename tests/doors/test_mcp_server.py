@@ -141,13 +141,13 @@ def test_a_wrong_call_of_a_writing_tool_says_that_nothing_was_saved(server: Serv
     )
 
 
-def test_a_note_that_changed_under_a_call_is_read_again_up_to_three_times(server: Server) -> None:
+def test_a_note_that_changed_under_a_call_is_read_again_up_to_eight_times(server: Server) -> None:
     assert json.loads(server.text("stale", times=3)) == {"tries": 4}
     late = "The note has changed meanwhile. Read it again. Nothing was saved."
-    assert server.error("stale", times=8) == late  # 4 tries more, the eighth of all among them
-    assert json.loads(server.text("stale", times=8)) == {"tries": 9}
+    assert server.error("stale", times=13) == late  # 9 tries more, the thirteenth of all among them
+    assert json.loads(server.text("stale", times=13)) == {"tries": 14}
     assert server.error("stale", times=99, retry=False) == late
-    assert json.loads(server.text("stale", times=0)) == {"tries": 11}
+    assert json.loads(server.text("stale", times=0)) == {"tries": 16}
 
 
 # -- who calls

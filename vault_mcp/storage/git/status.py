@@ -19,7 +19,9 @@ class Uncommitted:
 
 def uncommitted(program: GitProgram) -> Iterator[Uncommitted]:
     """Give the files that are not as the last commit has them, without those that Git ignores."""
-    out = program.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+    # Submodules are left alone: Git would read their own configuration, and might run what it names.
+    said = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+    out = program.run("status", *said)
     for line in out.decode("utf-8", "surrogateescape").split("\0"):
         if line:
             in_index, on_disk, path = line[0], line[1], line[3:]
