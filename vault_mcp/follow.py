@@ -104,10 +104,15 @@ def follow_head(vault: Vault, writer: Writer) -> None:
     touched = {path for commit in commits for path, _, _ in commit.changes}
     with vault.index.writing() as index:
         in_step = index.history_head == old and index.replay(commits, repository.blob)
+        index.put_off_dating()  # the lines that it is about are still to come
         index.set_head(new)
     if not in_step:
         vault.history_behind()
     follow_files(vault, writer, frozenset(touched))
+    with vault.index.writing() as index:
+        more = index.date()
+    if more:
+        vault.history_behind()
 
 
 # -- files

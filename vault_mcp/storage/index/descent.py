@@ -3,12 +3,12 @@
 A fact that goes and one that comes in the same commit are one fact
 
 1. in one note, with the same words: it was stamped anew, superseded, or made current again;
-2. in one note, with the same added stamp and other words: it was edited. Where a whole call shares one stamp,
-the
-   words that have most in common belong together;
-3. in one note, when the words that go had no stamp and those that come say what Git told of them: edited by a
-tool; 4. in one note that can have only one of its kind (a value, a text, a type): it was edited; 5. in two
-notes, with the same words: it was moved.
+2. in one note, with the same added stamp and other words: it was edited. Where a whole call shares one
+   stamp, the words that have most in common belong together;
+3. in one note, when the words that go had no stamp and those that come say what Git told of them: edited by
+   a tool;
+4. in one note that can have only one of its kind (a value, a text, a type): it was edited;
+5. in two notes, with the same words: it was moved.
 
 Files are followed the same way: a path that goes and one that comes with the same bytes, or with most facts
 in common, are one note that was moved.
@@ -79,9 +79,12 @@ def moved_files(changes: Sequence[FileChange]) -> dict[str, str]:
     gone = {
         change.path: change for change in changes if change.old_blob is not None and change.new_blob is None
     }
+    names = {_last(path) for path in gone}
     come = [change for change in changes if change.old_blob is None and change.new_blob is not None]
     if not gone or not come:
         return {}
+    # Where a copy was made too, the file that kept its name is the one that was moved.
+    come.sort(key=lambda change: (_last(change.path) not in names, change.path))
     by_blob: dict[str | None, list[str]] = {}
     by_fact: dict[tuple[str, str], list[str]] = {}
     for path, change in gone.items():

@@ -107,6 +107,11 @@ class IndexWriter(CurrentTables):
         """Date some notes that were indexed while history was behind; give how many: 0 when all are dated."""
         return date_some(self._db, most) if self._in_step else 0
 
+    def put_off_dating(self) -> None:
+        """Leave the dating of this block's notes to `date`: their lines are not in the index yet."""
+        put_off(self._db, self._undated)
+        self._undated.clear()
+
     def settle(self) -> None:
         """Move every waiting unit into the trigram index."""
         if self._state.unsettled:
