@@ -110,9 +110,9 @@ def follow_head(vault: Vault, writer: Writer) -> None:
         vault.history_behind()
     follow_files(vault, writer, frozenset(touched))
     with vault.index.writing() as index:
-        more = index.date()
-    if more:
-        vault.history_behind()
+        dated = index.date()
+    if dated:
+        vault.history_behind()  # there may be more
 
 
 # -- files

@@ -152,8 +152,10 @@ class Follower:
     def _settle(self) -> None:
         """Do what writes put off, in short turns so that calls go between."""
         vault = self._vault
-        with vault.index_turn(60):
-            vault.index.upkeep()
+        more = True
+        while more and not self._stopping.is_set():
+            with vault.index_turn(60):
+                more = vault.index.upkeep()
         more = True
         while more and not self._stopping.is_set():
             with vault.index_turn(60), vault.index.writing() as index:

@@ -190,7 +190,8 @@ class CurrentTables:
         """Give (the highest number in use, how many observations counted before)."""
         db, items = self._db, note.observations
         old = db.execute(
-            f"SELECT id, position, text, superseded, {_STAMP} FROM observations WHERE id BETWEEN ? AND ?",
+            f"SELECT id, position, text, superseded, {_STAMP} FROM observations WHERE id BETWEEN ? AND ?"
+            " ORDER BY position",
             (base, end),
         ).fetchall()
         kept = arrange([row[:3] for row in old], [item.text for item in items])

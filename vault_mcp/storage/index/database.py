@@ -30,6 +30,9 @@ FILE_NAME = f"index-{VERSION}.sqlite"
 FORGOTTEN = 14 * 24 * 3600
 """Seconds after which the index of another version is removed when nobody has written to it."""
 
+DATED = 1000
+"""Notes that one turn of the upkeep dates."""
+
 BUSY_SECONDS = 10.0
 """How long a statement waits for another process to finish its write; ours are short."""
 
@@ -161,11 +164,11 @@ class Index:
         finally:
             self._give_back(db)
 
-    def upkeep(self) -> None:
-        """Do what writes put off: for the background, while the vault's lock is held."""
+    def upkeep(self) -> bool:
+        """Do what writes put off: in the background, with the vault's lock; True if some is left."""
         with self.writing() as writer:
             writer.settle()
-            writer.date()
+            left = writer.date(DATED) == DATED
         db = self._take()
         try:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -173,6 +176,7 @@ class Index:
             raise self._told(error) from error
         finally:
             self._give_back(db)
+        return left
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong with it, for `doctor`; nothing when it is sound."""
