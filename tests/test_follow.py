@@ -93,6 +93,58 @@ def test_commits_from_outside_are_followed_without_one_of_ours(tmp_path: Path) -
     assert git(root, "show", "--name-only", "--format=", "HEAD").split() == ["a.md"]
 
 
+def test_lines_of_a_commit_from_outside_are_dated_by_it(tmp_path: Path) -> None:
+    stamped = "- green tea %%+2026-10-05T09:12:33Z claude%%\n"
+    root = make_vault(tmp_path / "v", {"Ada.md": ENTITY + stamped})
+    with opened(root) as vault:
+        vault.read_past()
+        mended = stamped.replace("green", "black")
+        write_files(root, {"Ada.md": ENTITY + mended, "Bob.md": ENTITY + "- second\n- third\n"})
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "sync", "--author=Zed <zed@example.org>", "--date=2027-03-04T05:06:07Z")
+        told = {fact["text"]: fact for name in ("Ada", "Bob") for fact in facts(vault, name)}
+        assert {text: (fact["agent"], fact["added_at"]) for text, fact in told.items()} == {
+            "black tea": ("claude", "2026-10-05T09:12:33Z"),
+            "second": ("Zed", "2027-03-04T05:06:07Z"),
+            "third": ("Zed", "2027-03-04T05:06:07Z"),
+        }
+        edit = told["black tea"]
+        assert (edit["edited_by"], edit["edited_at"]) == ("Zed", "2027-03-04T05:06:07Z")
+        vault.reindex()
+        assert {fact["text"]: fact for name in ("Ada", "Bob") for fact in facts(vault, name)} == told
+
+
+def test_more_undated_notes_than_fit_a_turn_are_all_dated_in_the_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_mcp.storage.index.writer.DATED", 2)
+    tea = ENTITY + "- green tea %%+2026-10-05T09:12:33Z claude%%\n"
+    names = [f"N{number}" for number in range(9)]
+    root = make_vault(tmp_path / "v", {f"{name}.md": tea for name in names})
+    with opened(root) as vault:
+        vault.read_past()
+        write_files(root, {f"{name}.md": tea.replace("green", "black") for name in names})
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "sync", "--author=Zed <zed@example.org>")
+        wait_until(lambda: {facts(vault, name)[0].get("edited_by") for name in names} == {"Zed"}, 60)
+
+
+def test_a_note_that_was_copied_and_moved_away_goes_on_where_its_name_is(tmp_path: Path) -> None:
+    root = make_vault(tmp_path / "v", {"one/Ada.md": ENTITY + "- typed\n"})
+    with opened(root) as vault:
+        vault.read_past()
+        (root / "two").mkdir()
+        text = (root / "one/Ada.md").read_text("utf-8")
+        (root / "one/Ada.md").rename(root / "two/Ada.md")
+        write_files(root, {"one/A copy.md": text})
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "tidy", "--author=Zed <zed@example.org>")
+        with vault.remembering() as reader:
+            changes = {path: len(reader.log(9, path=path).rows) for path in ("two/Ada.md", "one/A copy.md")}
+        assert changes == {"two/Ada.md": 2, "one/A copy.md": 1}
+        assert facts(vault, "Ada")[0]["agent"] == PERSON
+
+
 def test_switching_branches_and_back_is_followed(tmp_path: Path) -> None:
     root = make_vault(tmp_path / "v", {"a.md": "a\n"})
     git(root, "switch", "-qc", "big")

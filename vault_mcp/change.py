@@ -14,7 +14,7 @@ from vault_mcp.notes.line import clean_agent
 from vault_mcp.notes.note import Note, read_note
 from vault_mcp.receipt import Changed, Difference, FactIn, Receipt, Replaced, Whose, difference
 from vault_mcp.storage import files, paths
-from vault_mcp.storage.git.message import Ident, Message, subject_line
+from vault_mcp.storage.git.message import Ident, Message, one_line, subject_line
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
 
 if TYPE_CHECKING:
@@ -240,10 +240,11 @@ class Change:
             )
             for p, raw in work.items()
         }
+        author = self.vault.person if self.person else agent_ident(self.by)
         done = self.writer.commit(
             writes,
             self._message(told),
-            author=self.vault.person if self.person else agent_ident(self.by),
+            author=author,
             at=self.epoch,
             committer=VAULT_IDENT,
         )
@@ -263,9 +264,9 @@ class Change:
         self.vault.record(
             self.writer,
             done,
-            author=self.by,
+            author=author.clean_name(),
             tool=self.tool,
-            session=self.session,
+            session=one_line(self.session),
             subject=self._subject(),
             notes={
                 p: (self._note_or_none(p, self._seen[p].raw), self._note_or_none(p, raw))

@@ -274,7 +274,7 @@ class _Changed:
                 notes = {
                     path: (old[path], self.rows[path][2] if path in self.rows else None) for path in edits
                 }
-                person = self.vault.person.name
+                person = self.vault.person.clean_name()
                 row = CommitRow(
                     done.sha, done.parent, done.at, person, HAND_EDIT, "", hand_edit_subject(edits)
                 )

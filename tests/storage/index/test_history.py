@@ -366,6 +366,42 @@ def test_a_rebuilt_index_dates_its_lines_from_the_history_it_has(story: Story) -
     assert story.said() == before
 
 
+def test_notes_are_dated_some_at_a_time_until_none_is_left(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_mcp.storage.index.writer.DATED", 2)
+    paths = [f"entities/person/P{number}.md" for number in range(5)]
+    row = story.commit({path: person("typed", path=path) for path in paths})
+    with story.index.writing() as writer:
+        for path in paths:
+            writer.remove(path)
+    with story.index.writing() as writer:
+        writer.set_head(None)
+        for path in paths:
+            writer.put_file(path, blob(path), stat(), story.files[path])
+    with story.index.writing() as writer:
+        writer.set_head(row.sha)
+    assert story.said(paths[0])["typed"] == (None, None, None, None)
+    assert [story.index.upkeep() for _ in range(4)] == [True, True, True, False]
+    assert {story.said(path)["typed"][0] for path in paths} == {"Grace"}
+
+
+def test_a_block_whose_dating_is_put_off_dates_its_notes_later(story: Story) -> None:
+    story.commit({ADA: person("one")})
+    note = person("one", "two")
+    row = CommitRow("e" * 40, story.commits[-1][0].sha, START + 600, "Hopper", "", "", "outside")
+    with story.index.writing() as writer:  # as for a commit from outside: its files are read afterwards
+        assert writer.append_commit(row, [(ADA, facts(story.files[ADA]), facts(note))])
+        writer.put_off_dating()
+        writer.set_head(row.sha)
+    with story.index.writing() as writer:
+        writer.put_file(ADA, blob("two"), stat(), note)
+    with story.index.writing() as writer:
+        assert writer.date() == 1
+        assert writer.date() == 0
+    assert story.said()["two"][0] == "Hopper"
+
+
 def test_the_commit_of_a_moment_is_found_though_clocks_go_back(story: Story) -> None:
     times = [0, 60, 30, 90, 90, 50, 200]
     parent = None

@@ -30,9 +30,6 @@ FILE_NAME = f"index-{VERSION}.sqlite"
 FORGOTTEN = 14 * 24 * 3600
 """Seconds after which the index of another version is removed when nobody has written to it."""
 
-DATED = 1000
-"""Notes that one turn of the upkeep dates."""
-
 BUSY_SECONDS = 10.0
 """How long a statement waits for another process to finish its write; ours are short."""
 
@@ -165,10 +162,10 @@ class Index:
             self._give_back(db)
 
     def upkeep(self) -> bool:
-        """Do what writes put off: in the background, with the vault's lock; True if some is left."""
+        """Do what writes put off: in the background, with the vault's lock; True if some may be left."""
         with self.writing() as writer:
             writer.settle()
-            left = writer.date(DATED) == DATED
+            left = writer.date() > 0
         db = self._take()
         try:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -19,6 +19,9 @@ from vault_mcp.storage.index.words import WordTables
 if TYPE_CHECKING:
     from vault_mcp.storage.git.history import HistoryCommit
 
+DATED = 1000
+"""Notes that are dated in one turn."""
+
 
 class IndexWriter(CurrentTables):
     """What `Index.writing` gives: the index as it will be when the block ends."""
@@ -103,9 +106,9 @@ class IndexWriter(CurrentTables):
 
     # -- the end
 
-    def date(self, most: int = 1000) -> int:
+    def date(self) -> int:
         """Date some notes that were indexed while history was behind; give how many: 0 when all are dated."""
-        return date_some(self._db, most) if self._in_step else 0
+        return date_some(self._db, DATED) if self._in_step else 0
 
     def put_off_dating(self) -> None:
         """Leave the dating of this block's notes to `date`: their lines are not in the index yet."""
