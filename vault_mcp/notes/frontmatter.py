@@ -218,6 +218,19 @@ def remove_property(text: str, key: str) -> str:
     return _checked(text, front, wanted, key, [front.yaml[:start] + front.yaml[end:]])
 
 
+def lines_of_property(text: str, key: str) -> tuple[int, int] | None:
+    """Return where the lines of a property begin and end in a note's text; None where it has none."""
+    front = split(text)
+    if not front.present or front.problem or key not in front.properties:
+        return None
+    document = read_document(front.yaml)
+    entry = next((entry for entry in document.entries if entry.key == key), None)
+    if entry is None or document.flow:
+        return None
+    start, end = _lines_of(front.yaml, entry)
+    return front.start + start, front.start + end
+
+
 def _editable(text: str) -> FrontMatter:
     front = split(text)
     if front.problem:
