@@ -18,6 +18,7 @@ from vault_mcp.errors import VaultError
 COMMANDS: Mapping[str, str] = {
     "serve": "cli_serve",
     "init": "cli_init",
+    "install": "cli_install",
     "demo": "cli_demo",
     "search": "cli_search",
     "import": "cli_exchange",

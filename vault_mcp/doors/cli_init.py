@@ -2,12 +2,12 @@
 
 import json
 import os
-import sys
 
 import click
 
 from vault_mcp.adopt import Adopted, adopt
 from vault_mcp.doors.cli_vault import json_option, settings_of
+from vault_mcp.doors.clients import own_command, serve_arguments
 from vault_mcp.storage.paths import shown
 
 
@@ -32,17 +32,9 @@ def init(folder: str | None, as_json: bool) -> None:
 
 def client_config(root: str) -> dict[str, object]:
     """Give the entry that a client's configuration needs to start a server on this vault."""
-    command, *arguments = own_command()
-    server = {"command": command, "args": [*arguments, "serve", "--vault", root]}
+    command, *arguments = [*own_command(), *serve_arguments(root)]
+    server = {"command": command, "args": arguments}
     return {"mcpServers": {"vault": server}}
-
-
-def own_command() -> list[str]:
-    """Give the command that starts this program from anywhere."""
-    called = os.path.abspath(sys.argv[0])
-    if os.path.basename(called) == "vault-mcp" and os.access(called, os.X_OK):
-        return [called]
-    return [sys.executable, "-m", "vault_mcp"]
 
 
 def _record(root: str, done: Adopted) -> dict[str, object]:
