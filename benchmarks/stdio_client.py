@@ -28,6 +28,11 @@ class StdioClient:
         )
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return self._process.pid
+
     def _send(self, frame: Mapping[str, Any]) -> None:
         assert self._process.stdin
         self._process.stdin.write(json.dumps(frame).encode() + b"\n")

@@ -11,6 +11,7 @@ from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
 from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage.git.repository import Repository
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.vault import Options, Vault
 
@@ -44,6 +45,40 @@ def test_edits_made_while_nothing_ran_are_committed_as_the_persons_before_anythi
     assert git(root, "show", "--name-only", "--format=", "HEAD~1").split() == ["a.md", "b.md", "new.md"]
     assert commits(root)[1] == "hand-edit: a.md and 2 more"
     assert clean(root)
+
+
+def test_a_start_gets_ready_for_the_first_write_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warmed = threading.Event()
+    warm = Repository.warm
+
+    def told(repository: Repository) -> None:
+        warm(repository)
+        warmed.set()
+
+    monkeypatch.setattr(Repository, "warm", told)
+    with opened(make_vault(tmp_path / "v", {"a.md": "1\n"})):
+        assert warmed.wait(60)
+
+
+def test_background_turns_let_a_waiting_call_in(tmp_path: Path) -> None:
+    with opened(make_vault(tmp_path / "v", {"a.md": "1\n"})) as vault:
+        vault.wait_until_compared(60)
+        repository, written = vault.repository, threading.Event()
+
+        def write() -> None:
+            with vault.change("t", by="bot") as change:
+                change.write("t.md", "t\n")
+            written.set()
+
+        with repository.writing(60):
+            writer = threading.Thread(target=write)
+            writer.start()
+            wait_until(lambda: repository.wanted, 60)
+        vault._follower._let_calls_in()  # what each turn begins with
+        assert written.wait(60)
+        writer.join()
 
 
 def test_hand_edits_are_indexed_but_left_uncommitted_where_so_set(tmp_path: Path) -> None:

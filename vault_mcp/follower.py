@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -133,6 +134,8 @@ class Follower:
 
     def _run(self) -> None:
         self._compare_all()
+        with contextlib.suppress(VaultError, OSError):  # whatever is wrong, the first write will say
+            self._vault.repository.warm()
         while not self._stopping.is_set():
             try:
                 if not self._vault.alone:
@@ -154,13 +157,21 @@ class Follower:
         vault = self._vault
         more = True
         while more and not self._stopping.is_set():
+            self._let_calls_in()
             with vault.index_turn(60):
                 more = vault.index.upkeep()
         more = True
         while more and not self._stopping.is_set():
+            self._let_calls_in()
             with vault.index_turn(60), vault.index.writing() as index:
                 more = index.words.settle_words() > 0
         vault.settled()
+
+    def _let_calls_in(self) -> None:
+        """Wait, a second at most, until no call of this process waits for the lock between two turns."""
+        deadline = time.monotonic() + 1
+        while self._vault.repository.wanted and time.monotonic() < deadline:
+            self._stopping.wait(0.001)
 
     def _compare_all(self) -> None:
         vault = self._vault
@@ -231,4 +242,5 @@ class Follower:
         return self._turn_of_writing()
 
     def _turn_of_writing(self) -> AbstractContextManager[Writer]:
+        self._let_calls_in()
         return self._vault.repository.writing(60)

@@ -38,6 +38,30 @@ def test_a_lock_is_taken_and_given_back(tmp_path: Path) -> None:
     lock.close()
 
 
+def test_it_is_wanted_while_another_thread_waits_for_it(tmp_path: Path) -> None:
+    lock = WriteLock(str(tmp_path / "lock"))
+    assert lock.acquire(0)
+    assert not lock.acquire(0)
+    assert not lock.wanted
+
+    def wait() -> None:
+        assert lock.acquire(30)
+        lock.release()
+
+    other = threading.Thread(target=wait)
+    other.start()
+    wait_until(lambda: lock.wanted)
+    lock.release()
+    other.join()
+
+    assert not lock.wanted
+    assert lock.acquire(0)
+    assert not lock.acquire(0.01)
+    assert not lock.wanted
+    lock.release()
+    lock.close()
+
+
 def test_another_process_waits_no_longer_than_it_said(tmp_path: Path) -> None:
     with holder(tmp_path / "lock") as child:
         lock = WriteLock(str(tmp_path / "lock"))

@@ -50,17 +50,15 @@ class WriteLock:
     def __init__(self, path: str) -> None:
         self._path = path
         self._threads = threading.Lock()
+        self._waiting = 0
+        self._counting = threading.Lock()
         self._fd = -1
         self._file = 0, 0
 
     def acquire(self, timeout: float) -> bool:
         """Take the lock within `timeout` seconds (0: at once or not at all) and say whether that worked."""
         deadline = time.monotonic() + timeout
-        if (
-            not self._threads.acquire(timeout=timeout)
-            if timeout > 0
-            else not self._threads.acquire(blocking=False)
-        ):
+        if not self._threads.acquire(blocking=False) and not (timeout > 0 and self._wait(timeout)):
             return False
         taken = False
         try:
@@ -69,6 +67,20 @@ class WriteLock:
             if not taken:
                 self._threads.release()
         return taken
+
+    @property
+    def wanted(self) -> bool:
+        """Whether another thread of this process waits for the lock."""
+        return self._waiting > 0
+
+    def _wait(self, timeout: float) -> bool:
+        with self._counting:
+            self._waiting += 1
+        try:
+            return self._threads.acquire(timeout=timeout)
+        finally:
+            with self._counting:
+                self._waiting -= 1
 
     def _acquire_among_processes(self, deadline: float) -> bool:
         pause = _SHORTEST

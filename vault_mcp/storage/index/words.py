@@ -47,7 +47,7 @@ CREATE TRIGGER units_go AFTER DELETE ON units BEGIN
 END;
 """
 
-BATCH = 400
+BATCH = 100
 """Units that are settled in one short transaction of the background work."""
 
 
