@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from vault_mcp.change import VAULT_IDENT, stamp_time, trailers
 from vault_mcp.errors import NoteUnreadable, StorageFailed
@@ -43,6 +43,7 @@ class Adopted:
         files: how many files were taken into history.
         left_out: files that were not: too large, not readable, or with a name that is not UTF-8.
         around: the working tree of another repository that the folder lies in, "" without one.
+        driver: whether Git was told here how notes are merged, and did not know before.
     """
 
     made_repository: bool
@@ -51,6 +52,7 @@ class Adopted:
     files: int
     left_out: tuple[str, ...] = ()
     around: str = ""
+    driver: bool = False
 
 
 def is_vault(root: str) -> bool:
@@ -58,12 +60,13 @@ def is_vault(root: str) -> bool:
     return os.path.exists(os.path.join(root, ".git"))
 
 
-def adopt(root: str, *, trusted: bool = False, nested: bool = False) -> Adopted:
+def adopt(root: str, *, trusted: bool = False, nested: bool = False, driver: Sequence[str] = ()) -> Adopted:
     """Make `root` a vault, or see that it is one; what a person has there keeps its bytes.
 
     A folder without a repository gets one, and its files go into a first commit in the person's name (into
     several when they are large). In a repository that has a history only the missing lines are added and
     committed; nothing else is touched. Inside another repository one is made only if `nested` says so.
+    `driver` is the command that Git is to call in this clone to merge notes.
 
     Raises:
         RepositoryRefused: the folder lies inside another repository, is bare, or Git is missing.
@@ -83,7 +86,8 @@ def adopt(root: str, *, trusted: bool = False, nested: bool = False) -> Adopted:
     repository = Repository.open(root, trusted=trusted)
     try:
         with repository.writing() as writer:
-            return _Adoption(repository, writer, root).run(fresh)
+            done = _Adoption(repository, writer, root).run(fresh)
+        return replace(done, driver=repository.register_driver(driver)) if driver else done
     finally:
         repository.close()
 

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "blame": "cli_history",
     "restore": "cli_history",
     "undo": "cli_history",
+    "merge-driver": "cli_merge",
     "doctor": "cli_doctor",
     "reindex": "cli_reindex",
     "trust": "cli_trust",

@@ -7,7 +7,7 @@ import click
 
 from vault_mcp.adopt import Adopted, adopt
 from vault_mcp.doors.cli_vault import json_option, settings_of
-from vault_mcp.doors.clients import own_command, serve_arguments
+from vault_mcp.doors.clients import driver_command, own_command, serve_arguments
 from vault_mcp.storage.paths import shown
 
 
@@ -22,7 +22,7 @@ def init(folder: str | None, as_json: bool) -> None:
     Nothing else is touched. DIR is VAULT_MCP_DIR when it is not given, else ~/memory-vault.
     """
     settings = settings_of(vault=folder)
-    done = adopt(settings.vault, trusted=settings.trusted, nested=True)
+    done = adopt(settings.vault, trusted=settings.trusted, nested=True, driver=driver_command())
     if as_json:
         click.echo(json.dumps(_record(settings.vault, done), ensure_ascii=False, indent=2))
         return
@@ -46,18 +46,22 @@ def _record(root: str, done: Adopted) -> dict[str, object]:
         "files": done.files,
         "left_out": [shown(path) for path in done.left_out],
         "around": done.around,
+        "driver": done.driver,
         "client": client_config(root),
     }
 
 
 def _did(root: str, done: Adopted) -> list[str]:
     if done.commit is None:
-        return [f"{root} is a vault already. Nothing was changed."]
+        merges = " but that Git merges notes by facts in this clone now" if done.driver else ""
+        return [f"{root} is a vault already. Nothing was changed{merges}."]
     lines = [f"{root} is a vault now."]
     if done.made_repository:
         lines.append("  made a Git repository of its own")
     for name, added in done.added.items():
         lines.append(f"  added to {name}: {', '.join(added)}")
+    if done.driver:
+        lines.append("  told Git to merge notes by facts in this clone (merge.vault.driver)")
     if done.files:
         lines.append(f"  took {_counted(done.files, 'file')} into its history (commit {done.commit[:7]})")
     for path in done.left_out:

@@ -129,6 +129,17 @@ def own_command() -> list[str]:
     return [sys.executable, "-m", "vault_mcp"]
 
 
+def driver_command() -> list[str]:
+    """Give the command that Git is to call for a note that two sides changed.
+
+    Git calls it inside the vault, so Python must not look for modules in the folder where it is started (-P).
+    """
+    command = own_command()
+    if command[0] == sys.executable:
+        command[1:1] = ["-P"]
+    return [*command, "merge-driver"]
+
+
 def serve_arguments(root: str, tools: str = "", agent: str = "") -> list[str]:
     """Give the arguments of a server on the vault at `root`."""
     arguments = ["serve", "--vault", root]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.storage.git.condition import Finding, findings
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
+from vault_mcp.storage.git.driver import register
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.history import HistoryCommit, read_history
 from vault_mcp.storage.git.ignore import Ignore
@@ -96,6 +97,10 @@ class Repository:
         """Make a repository in a folder; the folder is made too."""
         os.makedirs(root, exist_ok=True)
         GitProgram(os.path.realpath(root)).run("init", "--quiet", extra={"GIT_WORK_TREE": None})
+
+    def register_driver(self, command: Sequence[str]) -> bool:
+        """Have Git call a command to merge notes in this clone; say whether that is new."""
+        return register(self.program, command)
 
     @property
     def state_dir(self) -> str:
