@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -11,11 +12,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.doors.catalog_checks import size
 from tests.vaults import opened
 from vault_mcp.adopt import adopt
 from vault_mcp.doors.cli import COMMANDS
 from vault_mcp.doors.cli_serve import serve
 from vault_mcp.notes.note import read_note
+from vault_mcp.tools.catalog import PROFILES
 from vault_mcp.tools.families import whole_catalog
 from vault_mcp.tools.graph.taxonomy import VERSION, taxonomy
 
@@ -129,6 +132,19 @@ def test_no_page_installs_the_package_that_only_shares_our_commands_name() -> No
 def test_the_readme_lists_every_tool_once_in_the_order_of_the_catalog() -> None:
     section = page("README.md").partition("\n## The tools\n")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [t.name for t in whole_catalog().tools]
+
+
+def test_the_readme_tells_how_many_tools_each_profile_offers_and_how_long_their_list_is() -> None:
+    section = page("README.md").partition("\n## The tools\n")[2].partition("\n## ")[0]
+    told = re.findall(
+        r"^\| `--tools (\w+)` \| (\d+) \| (\d+) kB \| (\d+) \| (\d+) kB \|$", section, re.MULTILINE
+    )
+    assert told == [(profile, *_offer(profile, False), *_offer(profile, True)) for profile in PROFILES]
+
+
+def _offer(profile: str, read_only: bool) -> tuple[str, str]:
+    catalog = whole_catalog().pick([profile], read_only=read_only)
+    return str(len(catalog.tools)), str(math.ceil(size(catalog) / 1000))
 
 
 def test_the_readme_lists_every_command_once_in_the_order_of_help() -> None:

@@ -83,7 +83,29 @@ def result_fault(tool: Tool, result: dict[str, Any]) -> str:
         jsonschema.validate(structure, wire["outputSchema"])
     except jsonschema.ValidationError as error:
         return f"{tool.name}: {error.json_path}: {error.message}"
+    if missing := _missing(tool.result, structure, "$"):
+        return f"{tool.name}: {missing[0]} is missing"
     return "" if json.loads(texts[0]) == structure else f"{tool.name}: text and structure differ"
+
+
+def _missing(schema: Schema, value: object, path: str) -> list[str]:
+    """Name the fields that a result always has, which its schema on the wire leaves unsaid, and that lack."""
+    found = []
+    if isinstance(schema, Record) and isinstance(value, dict):
+        for name, field in schema.fields.items():
+            if name in value:
+                found += _missing(field, value[name], f"{path}.{name}")
+            elif field.required:
+                found.append(f"{path}.{name}")
+    elif isinstance(schema, Array) and isinstance(value, list):
+        for place, item in enumerate(value):
+            found += _missing(schema.items, item, f"{path}[{place}]")
+    return found
+
+
+def size(catalog: Catalog) -> int:
+    """Bytes of a `tools/list` result, as compact JSON."""
+    return len(json.dumps({"tools": listed(catalog)}, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def lint_errors(catalog: Catalog) -> list[str]:

@@ -45,7 +45,7 @@ def test_a_result_is_held_to_its_schema_and_its_text() -> None:
 
     assert result_fault(tool("whoami"), result('{"agent":"a"}', {"agent": "a"})) == ""
     assert "differ" in result_fault(tool("whoami"), result('{"agent":"b"}', {"agent": "a"}))
-    assert "'agent' is a required property" in result_fault(tool("whoami"), result("{}", {}))
+    assert "$.agent is missing" in result_fault(tool("whoami"), result("{}", {}))
     assert "is not of type" in result_fault(tool("whoami"), result("{}"))
     assert result_fault(tool("whoami"), result("No.", isError=True)) == ""
     assert "error with structure" in result_fault(tool("whoami"), result("No.", {}, isError=True))

@@ -70,7 +70,7 @@ def test_many_calls_at_once_are_all_answered(mode: Mode) -> None:
 def test_tools_show_short_schemas_a_title_and_all_four_hints() -> None:
     for tool in CATALOG.tools:
         wire = shown(tool).model_dump(by_alias=True, exclude_none=True)
-        hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "title"}
+        hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
         assert set(wire["annotations"]) == hints
         assert wire["annotations"]["openWorldHint"] is False
         assert wire["title"]

@@ -1,9 +1,12 @@
 """The real catalog keeps the rules for catalogs."""
 
+import json
 import re
 
-from tests.doors.catalog_checks import breaches, lint_errors, listed
+from tests.doors.catalog_checks import breaches, lint_errors, listed, size
+from vault_mcp.doors.mcp_server import shown
 from vault_mcp.tools.families import whole_catalog
+from vault_mcp.tools.tool import Tool
 
 CATALOG = whole_catalog()
 
@@ -31,7 +34,33 @@ def test_what_deletes_or_overwrites_says_so() -> None:
 
 
 def test_the_core_fits_a_small_client() -> None:
-    assert 0 < len(CATALOG.pick(["core"]).tools) <= 15
+    core = CATALOG.pick(["core"])
+    assert 0 < len(core.tools) <= 15
+    assert size(core) <= 16_000
+
+
+def test_all_families_together_fit_a_models_patience() -> None:
+    assert size(CATALOG.pick(["all"])) <= 60_000
+
+
+def test_every_description_says_enough_and_no_more() -> None:
+    for tool in CATALOG.tools:
+        assert 240 <= len(tool.description) <= 560, tool.name
+
+
+def test_a_description_names_only_tools_that_there_are() -> None:
+    names = {tool.name for tool in CATALOG.tools}
+    known = names | {word for tool in CATALOG.tools for word in _words(tool)}
+    for tool in CATALOG.tools:
+        for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", tool.description):
+            assert word in known, (tool.name, word)
+
+
+def _words(tool: Tool) -> set[str]:
+    """Give the names of what a tool takes and gives, at every depth."""
+    return set(
+        re.findall(r"[a-z]+(?:_[a-z]+)+", json.dumps([shown(tool).input_schema, shown(tool).output_schema]))
+    )
 
 
 def test_every_tool_of_the_graph_declares_its_result() -> None:

@@ -55,9 +55,15 @@ def test_results_stay_open_and_may_hold_null_where_they_say_so() -> None:
             "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
             "raw": {},
         },
-        "required": ["commit", "counts", "raw"],
     }
     jsonschema.validate({"commit": None, "counts": {"a": 1}, "raw": None, "more": 1}, shown)
+
+
+def test_items_and_records_of_a_result_that_are_told_in_words_have_no_schema() -> None:
+    rows = s.array("name and count.", s.record({}))
+    assert s.json_schema(rows, closed=False) == {"type": "array", "description": "name and count."}
+    assert s.json_schema(s.record({}), closed=False) == {"type": "object"}
+    assert s.json_schema(rows, closed=True)["items"] == {"type": "object", "properties": {}}
 
 
 def test_a_tool_that_takes_nothing_lets_anything_come() -> None:

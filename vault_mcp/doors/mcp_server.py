@@ -222,7 +222,6 @@ def shown(tool: Tool) -> ShownTool:
         input_schema=json_schema(tool.inputs, closed=True),
         output_schema=None if tool.result is None else json_schema(tool.result, closed=False),
         annotations=ToolAnnotations(
-            title=tool.title,
             read_only_hint=tool.hints.read_only,
             destructive_hint=tool.hints.destructive,
             idempotent_hint=tool.hints.idempotent,

@@ -244,8 +244,8 @@ def json_schema(schema: Schema, *, closed: bool) -> dict[str, object]:
 
     Args:
         schema: what to describe.
-        closed: refuse fields that are not named, as inputs do; results stay open, so that a field added later
-            is no breach.
+        closed: say which fields are required and refuse those that are not named, as inputs do. Results stay
+            open, so that a field added later is no breach; which of theirs are always there is kept by tests.
     """
     body = _shape(schema, closed)
     if schema.nullable and "type" in body:
@@ -272,7 +272,10 @@ def _shape(schema: Schema, closed: bool) -> dict[str, object]:
             return {"type": "boolean"}
         case Array():
             bounds = _bounds(minItems=schema.min_items or None, maxItems=schema.max_items)
-            return {"type": "array", "items": json_schema(schema.items, closed=closed), **bounds}
+            items = json_schema(schema.items, closed=closed)
+            # A result's items that are told in words need no schema; some clients want one for arguments.
+            told = not closed and items in ({}, {"type": "object"})
+            return {"type": "array", **({} if told else {"items": items}), **bounds}
         case Record():
             return _object(schema, closed)
         case Table():
@@ -283,9 +286,11 @@ def _shape(schema: Schema, closed: bool) -> dict[str, object]:
 
 def _object(schema: Record, closed: bool) -> dict[str, object]:
     shape: dict[str, object] = {"type": "object"}
+    if not schema.fields and not closed:
+        return shape  # what is in it is told in words
     shape["properties"] = {name: json_schema(value, closed=closed) for name, value in schema.fields.items()}
     required = [name for name, value in schema.fields.items() if value.required]
-    if required:
+    if required and closed:
         shape["required"] = required
     # An object without fields stays open: some clients send a made-up argument to a tool that takes none.
     if closed and schema.fields:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.files import editing, moving, single, viewing
+from vault_mcp.tools.shapes import AS_OF
 from vault_mcp.tools.tool import READS, Hints, Result, Tool
 
 
@@ -31,7 +32,7 @@ def file_tool(
     )
 
 
-PATH = "Path of the file, relative to the vault, as in notes/plan.md; /memories/notes/plan.md means the same."
+PATH = "Path of the file, relative to the vault, as in notes/plan.md."
 RANGE = s.array(
     "First and last line to show, from 1, as in [10, 20]; [10, -1] goes to the end. Leave out for all.",
     s.integer("A line number."),
@@ -41,22 +42,17 @@ RANGE = s.array(
 MEMORY_VIEW = file_tool(
     "memory_view",
     "View a memory file or folder",
-    """View one file of the memory with line numbers, or list a folder two levels deep with sizes. Reads
-    what is on the disk now and changes nothing. A view is cut at 16,000 characters and says which
-    view_range goes on; an empty file says that it is empty. A path that leads nowhere fails with the files
-    of that name; a binary file fails, as it can be listed but not shown. To find a note by its words use
-    search_nodes; for the value of a key, read_memory.""",
+    """View one file with line numbers, or list a folder two levels deep with sizes, as on the disk now
+    or at as_of. A view is cut at 16,000 characters and says which view_range goes on. A path that leads
+    nowhere fails and names files called alike; a binary file is listed, not shown. To find a note by
+    its words use search_nodes; for an entity's facts, open_nodes; for the value of a key, read_memory.""",
     s.record(
         {
             "path": s.text(
                 'Path of a file or folder, relative to the vault; "", / or /memories is its root.', default=""
             ),
             "view_range": RANGE,
-            "as_of": s.text(
-                'What was there then: a time, "2 weeks ago", or 7 or more hex digits of a change. Now unless '
-                "set.",
-                default="",
-            ),
+            "as_of": AS_OF,
         }
     ),
     READS,
@@ -66,11 +62,11 @@ MEMORY_VIEW = file_tool(
 MEMORY_CREATE = file_tool(
     "memory_create",
     "Create a memory file",
-    """Create one new file that holds exactly the given text, with the folders it needs, as one Git commit
-    in your name. Any kind of text file is kept; a Markdown file is a note at once, found by every search.
-    Fails with nothing saved when something exists at the path, when the path leads out of the vault or to
-    hidden or protected parts, and when some system could not store its name. To change a file that exists
-    use memory_str_replace or memory_insert; for a fact about somebody, add_observations.""",
+    """Create one new file that holds exactly the given text, with the folders it needs, as one Git
+    commit in your name, which the reply names. A Markdown file is a note at once, found by every
+    search. Fails, nothing saved, when something is at the path, or the path is hidden, protected,
+    outside the vault, or no name for every system. To change a file use memory_str_replace or
+    memory_insert; for a fact about somebody, add_observations.""",
     s.record(
         {
             "path": s.text("Path of the new file, relative to the vault, as in notes/plan.md."),
@@ -84,11 +80,11 @@ MEMORY_CREATE = file_tool(
 MEMORY_STR_REPLACE = file_tool(
     "memory_str_replace",
     "Replace text in a memory file",
-    """Replace one exact passage of a file, or delete it by leaving new_str out. All other bytes, line ends
-    and a missing last newline stay; the edit is one Git commit in your name, and the reply shows the lines
-    around it. Fails with nothing saved when the file does not exist or is no text, and when old_str is
-    empty, does not appear verbatim, or appears more than once (the lines are named). To add lines use
-    memory_insert; to correct an observation, edit_observation.""",
+    """Replace one exact passage of a file, or delete it by leaving new_str out; every other byte stays.
+    One Git commit in your name; gives the lines around the edit. Fails, nothing saved, when the file is
+    not there or no text, or old_str is empty, not there verbatim, or there more than once, with the
+    lines named: give more of its surroundings. To add lines use memory_insert; to correct an entity's
+    fact, edit_observation.""",
     s.record(
         {
             "path": s.text(PATH),
@@ -103,11 +99,11 @@ MEMORY_STR_REPLACE = file_tool(
 MEMORY_INSERT = file_tool(
     "memory_insert",
     "Insert lines into a memory file",
-    """Insert text as lines of their own into a file, behind the line that you name, as one Git commit in
-    your name. Line 0 is before the first line, the file's line count appends. All other bytes stay, and the
-    text takes the file's line ends. Fails with nothing saved when the file does not exist or is no text,
-    and when insert_line is beyond its lines (the range is named). To change text that is there use
-    memory_str_replace; for a new file, memory_create.""",
+    """Insert text as lines of their own into a file, behind the line you name: 0 puts it first, the
+    file's line count last. Every other byte stays; one Git commit in your name; gives the lines around
+    it. Fails, nothing saved, when the file is not there or no text, or the line is beyond its end. To
+    change text that is there use memory_str_replace; for a new file, memory_create; for an entity's
+    fact, add_observations.""",
     s.record(
         {
             "path": s.text(PATH),
@@ -122,11 +118,11 @@ MEMORY_INSERT = file_tool(
 MEMORY_DELETE = file_tool(
     "memory_delete",
     "Delete a memory file or folder",
-    """Delete one file, or a folder with everything in it, as one Git commit in your name. What was there
-    stays in Git history and can be brought back from it. Links to a deleted note stay as they are and lead
-    nowhere. Fails with nothing deleted when the path does not exist, is the root, is hidden or protected,
-    or is ignored by Git and so could not be brought back. To move a file use memory_rename; to remove a key
-    delete_memory, an entity delete_entities.""",
+    """Delete one file, or a folder with all that is in it, as one Git commit in your name; the reply
+    says what was left. History keeps it, and history_restore brings it back; links to it lead nowhere.
+    Fails, nothing deleted, when the path is not there, is the root, hidden or protected, or ignored by
+    Git and so could not come back. To move a file use memory_rename; for a key, delete_memory; for an
+    entity, delete_entities.""",
     s.record({"path": s.text("Path of the file or folder to delete, relative to the vault.")}),
     Hints(destructive=True),
     moving.memory_delete,
@@ -135,11 +131,11 @@ MEMORY_DELETE = file_tool(
 MEMORY_RENAME = file_tool(
     "memory_rename",
     "Rename or move a memory file or folder",
-    """Move or rename one file or folder, with the folders it needs, as one Git commit in your name. Links
-    to moved notes and files, in notes, properties and canvases, are rewritten so that they mean what they
-    meant. Fails with nothing saved when the old path does not exist or is the root, when the destination
-    exists, lies inside what is moved, or is no path that the vault can hold. To give an entity another name
-    use rename_entity, which keeps relations readable too.""",
+    """Move or rename one file or folder, with the folders it needs, as one Git commit in your name.
+    Links to what moved, in notes, properties and canvases, are rewritten so that they mean what they
+    meant; the reply counts them. Fails, nothing saved, when old_path is not there, or new_path exists,
+    lies inside it, or is no path that a vault can hold. To give an entity another name use
+    rename_entity.""",
     s.record(
         {
             "old_path": s.text("Path of the file or folder as it is, relative to the vault."),
@@ -153,12 +149,11 @@ MEMORY_RENAME = file_tool(
 MEMORY = file_tool(
     "memory",
     "Memory files",
-    """Work on the memory's files with one of six commands: view a file or folder, create a file,
-    str_replace one passage, insert lines, delete or rename a file or folder. Every command that changes
-    something is one Git commit in your name. Each takes the arguments of the tool memory_<command>; an
-    argument that the command needs and does not get fails the call, as does a path that is not there,
-    exists already or leads out of the vault, with nothing saved. For facts about people and projects use
-    the graph tools.""",
+    """Work on the vault's files with one of six commands: view a file or folder, create a file,
+    str_replace one passage, insert lines, delete or rename a file or folder. All but view are one Git
+    commit in your name, and give what was done in words. Each takes the arguments that name it; one
+    that is missing, and a path that is not there, exists already or leads out of the vault, fails the
+    call, nothing saved. For facts about people and projects use add_observations.""",
     s.record(
         {
             "command": s.choice("What to do.", single.COMMANDS),

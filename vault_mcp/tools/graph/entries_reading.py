@@ -3,32 +3,34 @@
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.graph import reading, shapes, taxonomy
 from vault_mcp.tools.graph.shapes import graph_tool
+from vault_mcp.tools.shapes import AS_OF, CURSOR, PAGE, RECEIPT
 from vault_mcp.tools.tool import ADDS, READS, Hints
 
 READ_GRAPH = graph_tool(
     "read_graph",
     "Read the knowledge graph",
-    """Read the knowledge graph page by page: entities by name with their observations, and the relations
-    that start from them, filtered by time or author where asked. Reads the index, changes nothing and
-    makes no commit. Each page is bounded and says how much is left and how to go on with cursor. A bad
-    date fails with what is wanted. To find something by words use search_nodes; for entities you can
-    name, open_nodes.""",
+    """Read the knowledge graph page by page: entities in the order of their names, with their facts and
+    the relations that start from them, narrowed by time or author, or as they were. A page is bounded
+    and says how to go on. A bad date or cursor fails with what is wanted. To find something by its
+    words use search_nodes; for entities whose names you know, open_nodes; for all kinds of notes by
+    meaning, memory_recall.""",
     s.record(
         {
             "since": shapes.SINCE,
             "before": shapes.BEFORE,
             "agent": shapes.AGENT,
-            "limit": s.integer("Entities a page; 100 unless set.", default=100, minimum=1, maximum=1000),
+            "limit": s.integer("Entities a page.", default=100, minimum=1, maximum=1000),
             "include_superseded": shapes.SUPERSEDED,
-            "as_of": shapes.AS_OF,
-            "cursor": shapes.CURSOR,
+            "as_of": AS_OF,
+            "cursor": CURSOR,
         }
     ),
     s.record(
         {
-            "entities": s.array("", shapes.ENTITY),
-            "relations": s.array("", shapes.RELATION),
-            **shapes.PAGE,
+            "entities": shapes.OPENED,
+            "relations": shapes.RELATIONS,
+            **shapes.TOTAL,
+            **PAGE,
         }
     ),
     READS,
@@ -38,30 +40,31 @@ READ_GRAPH = graph_tool(
 SEARCH_NODES = graph_tool(
     "search_nodes",
     "Search the knowledge graph",
-    """Search entities and notes for words in names, types, observations and text, best first. Any part of
-    a word matches (fas finds fast), several words match in any order, "quoted words" match as a phrase,
-    every script works, and no character is special. Returns the entities with all their facts, the
-    relations that touch them, and the hits with score. Changes nothing. A blank query gives everything,
-    page by page. For known names use open_nodes; for key-value entries, search_memory.""",
+    """Search entities and notes for words in their names, types, facts and text, best first. Any part
+    of a word matches (fas finds fast), in any order and script; "quoted words" are a phrase; a blank
+    query gives everything. Gives the entities with their facts and relations, and the hits; a bad date
+    or cursor fails. For a question, by meaning, use memory_recall; for known names, open_nodes; for
+    keys, search_memory.""",
     s.record(
         {
             "query": s.text('Words, parts of words, or "quoted phrases".'),
             "since": shapes.SINCE,
             "before": shapes.BEFORE,
             "agent": shapes.AGENT,
-            "limit": s.integer("Entities a page; 20 unless set.", default=20, minimum=1, maximum=200),
+            "limit": s.integer("Entities a page.", default=20, minimum=1, maximum=200),
             "expand": s.boolean("Also give entities that are closely related to the hits.", default=False),
             "include_superseded": shapes.SUPERSEDED,
-            "as_of": shapes.AS_OF,
-            "cursor": shapes.CURSOR,
+            "as_of": AS_OF,
+            "cursor": CURSOR,
         }
     ),
     s.record(
         {
-            "entities": s.array("", shapes.ENTITY),
-            "relations": s.array("", shapes.RELATION),
-            "hits": s.array("rank, score, entityName and observation of each hit.", s.record({})),
-            **shapes.PAGE,
+            "entities": shapes.OPENED,
+            "relations": shapes.RELATIONS,
+            "hits": s.array("rank, score, entityName, observation.", s.record({})),
+            **shapes.TOTAL,
+            **PAGE,
         }
     ),
     READS,
@@ -72,25 +75,25 @@ SEARCH_NODES = graph_tool(
 OPEN_NODES = graph_tool(
     "open_nodes",
     "Open entities",
-    """Open entities by exact name, with all their observations and every relation that touches them,
-    whatever stands at the other end. A note that is no entity opens as type note, without observations.
-    Unknown names are listed in missing. Reads the index, changes nothing. Each entity comes with the
-    version that if_version takes. Names match exactly, in any Unicode form; when you do not know the
-    name, use search_nodes.""",
+    """Open entities by exact name: all their facts, every relation that touches them, and the version
+    that if_version takes elsewhere. A note that is no entity opens as type note, without facts. Names
+    that are not there are listed in missing; a long answer is cut and says how to go on. When you do
+    not know the exact name use search_nodes; for a note's whole text, memory_view.""",
     s.record(
         {
             "names": s.array("Exact names of the entities.", s.text()),
             "include_superseded": shapes.SUPERSEDED,
-            "as_of": shapes.AS_OF,
-            "cursor": shapes.CURSOR,
+            "as_of": AS_OF,
+            "cursor": CURSOR,
         }
     ),
     s.record(
         {
-            "entities": s.array("", shapes.ENTITY),
-            "relations": s.array("", shapes.RELATION),
-            "missing": s.array("Names that were not found.", s.text(), optional=True),
-            **shapes.PAGE,
+            "entities": shapes.OPENED,
+            "relations": shapes.RELATIONS,
+            "missing": s.array("", s.text(), optional=True),
+            **shapes.TOTAL,
+            **PAGE,
         }
     ),
     READS,
@@ -102,17 +105,17 @@ INITIALIZE_MEMORY = graph_tool(
     "initialize_memory",
     "Start or adopt a memory",
     """Start the graph afresh, or adopt this vault as the memory's home. fresh moves every entity to the
-    archive folder in one Git commit, so the graph is empty and nothing is lost: the notes stay there,
-    memory_recall still finds them, and the commit can be undone. adopt only records the vault as yours.
-    Returns the status and, for fresh, where the entities went. Fails with nothing saved when a note
-    cannot be moved. To remove single entities use delete_entities.""",
+    archive folder in one Git commit: the graph is then empty, the notes stay, memory_recall still finds
+    them, and history_undo takes it back. adopt changes nothing and says whose vault this is. Fails,
+    nothing saved, when a note cannot be moved. Use fresh only when the person asks for it; for single
+    entities use delete_entities.""",
     s.record({"mode": s.choice("fresh archives all entities; adopt keeps everything.", ("fresh", "adopt"))}),
     s.record(
         {
             "status": s.text("fresh, adopted or unchanged."),
-            "header": s.record({}, "Name, place and start of this memory."),
-            "backup": s.text("Folder that the entities were moved to, or null.", nullable=True),
-            "receipt": shapes.RECEIPT,
+            "header": s.record({}, ""),
+            "backup": s.text("Where the entities went.", nullable=True),
+            "receipt": RECEIPT,
         }
     ),
     Hints(destructive=True),
@@ -122,18 +125,18 @@ INITIALIZE_MEMORY = graph_tool(
 EXPORT_TAXONOMY = graph_tool(
     "export_taxonomy",
     "Export the taxonomy",
-    """Write the taxonomy of the memory, its entity types, relation types and tags with their counts, as
-    JSON to taxonomy.json in the vault, in one Git commit; when it says the same as before, nothing is
-    committed. Returns the path and the counts. Use it to keep types consistent before create_entities.
-    To read it without writing, read the resource memory://taxonomy. Fails with nothing saved when the
-    file cannot be written.""",
+    """Write the entity types, relation types and tags in use, with their counts, to taxonomy.json in
+    the vault, in one Git commit; when nothing is different, nothing is committed. Use it before
+    create_entities, to keep to types that are there. Fails, nothing saved, when the file cannot be
+    written. To read the same without writing, read the resource memory://taxonomy; for counts of notes
+    and memories, memory_stats.""",
     s.NOTHING,
     s.record(
         {
-            "path": s.text("Path of the file in the vault."),
+            "path": s.text(""),
             "taxonomy_version": s.text(),
-            "counts": s.record({}, "Entities, observations and relations."),
-            "receipt": shapes.RECEIPT,
+            "counts": s.record({}, ""),
+            "receipt": RECEIPT,
         }
     ),
     ADDS,

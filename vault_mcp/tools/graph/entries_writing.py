@@ -3,27 +3,26 @@
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.graph import entities, observations, relations, shapes
 from vault_mcp.tools.graph.shapes import graph_tool
+from vault_mcp.tools.shapes import IF_VERSION, RECEIPT, WARNINGS
 from vault_mcp.tools.tool import ADDS, CHANGES, Hints
 
 CREATE_ENTITIES = graph_tool(
     "create_entities",
     "Create entities",
-    """Create new entities in the knowledge graph, each as one Markdown note with its first observations.
-    Every observation is stamped with your name and the time, and the call is one Git commit. An entity
-    whose name is taken is left as it is and listed in skipped, its observations not saved: for those
-    use add_observations. A plain note of exactly that name becomes the entity and keeps all its text.
-    A blank name, type or observation fails the call, nothing saved.""",
+    """Create new entities, each one Markdown note with its first facts, every fact stamped with your
+    name and the time, the call one Git commit. Use it for people, projects and things not there yet. An
+    entity whose name is taken is left as it is, its facts not saved, and listed in skipped: give them
+    to add_observations. A plain note of that name becomes the entity and keeps its text. A blank name,
+    type or fact fails the call, nothing saved.""",
     s.record(
         {
             "entities": s.array(
                 "The entities to make.",
                 s.record(
                     {
-                        "name": s.text("Unique name, as people would say it; it becomes the note's name."),
+                        "name": s.text("Unique name, as people would say it."),
                         "entityType": s.text("What it is in a word, as in person, project, decision."),
-                        "observations": s.array(
-                            "Facts about it, one plain sentence each; may be empty.", s.text()
-                        ),
+                        "observations": s.array("Facts, one plain sentence each; may be empty.", s.text()),
                     }
                 ),
             )
@@ -31,11 +30,11 @@ CREATE_ENTITIES = graph_tool(
     ),
     s.record(
         {
-            "entities": s.array("The entities that were made.", shapes.ENTITY),
-            "skipped": s.array("Names that were taken.", s.text()),
-            "warnings": shapes.WARNINGS,
+            "entities": shapes.ENTITIES,
+            "skipped": s.array("Taken names.", s.text()),
+            "warnings": WARNINGS,
             "message": s.text(optional=True),
-            "receipt": shapes.RECEIPT,
+            "receipt": RECEIPT,
         }
     ),
     ADDS,
@@ -46,18 +45,18 @@ CREATE_ENTITIES = graph_tool(
 CREATE_RELATIONS = graph_tool(
     "create_relations",
     "Create relations",
-    """Create typed relations between notes that exist, each as one wikilink line in the note it starts
-    from, shown in Obsidian's graph. Each is stamped with your name and the time, and the call is one
-    Git commit. A relation with a missing end is skipped and listed with its missing names: make those
-    with create_entities first. One that is there already changes nothing. A blank relation type fails
-    the call, nothing saved. For facts without a second entity, use add_observations.""",
+    """Create typed relations between notes that exist, each one wikilink line in the note it starts
+    from, stamped with your name and the time; the call is one Git commit. One already there changes
+    nothing; one with a missing end is skipped and listed: make that with create_entities first. A blank
+    type fails the call, nothing saved. To link memories by number use memory_link; for a fact about one
+    entity, add_observations.""",
     s.record({"relations": shapes.NEW_RELATIONS}),
     s.record(
         {
-            "relations": s.array("The relations that were made.", shapes.RELATION),
-            "skipped": s.array("Relations that were not, each with missing[].", s.record({})),
+            "relations": shapes.RELATIONS,
+            "skipped": s.array("from, to, relationType, missing.", s.record({})),
             "message": s.text(optional=True),
-            "receipt": shapes.RECEIPT,
+            "receipt": RECEIPT,
         }
     ),
     ADDS,
@@ -68,10 +67,10 @@ CREATE_RELATIONS = graph_tool(
 ADD_OBSERVATIONS = graph_tool(
     "add_observations",
     "Add observations",
-    """Add facts to entities that exist, each as one line of the entity's note, stamped with your name and
-    the time; the call is one Git commit. Facts already there are left alone and not reported as added;
-    a superseded text becomes current again. Fails when any entity or named source does not exist or a
-    text is blank, nothing saved for any of them. To correct a fact use edit_observation; to retire one,
+    """Add facts to entities that exist, each one line of the entity's note, stamped with your name and
+    the time; the call is one Git commit. A fact already there is left alone and not reported; a
+    superseded one becomes current again. If any entity or source is not there, or a text is blank, the
+    call fails, nothing saved. To correct a fact use edit_observation; to retire one,
     supersede_observation; for a new entity, create_entities.""",
     s.record(
         {
@@ -82,11 +81,11 @@ ADD_OBSERVATIONS = graph_tool(
                         "entityName": s.text("Exact name of an existing entity."),
                         "contents": s.array("The facts, one plain sentence each.", s.text()),
                         "sources": s.array(
-                            "Facts that these were drawn from; each must exist.",
+                            "Existing facts that these rest on.",
                             s.record(
                                 {
-                                    "entityName": s.text("Entity that holds the source."),
-                                    "text": s.text("Exact text of the source."),
+                                    "entityName": s.text("Its entity."),
+                                    "text": s.text("Its exact text."),
                                 }
                             ),
                             default=(),
@@ -99,11 +98,11 @@ ADD_OBSERVATIONS = graph_tool(
     s.record(
         {
             "results": s.array(
-                "What was added, in the order asked.",
-                s.record({"entityName": s.text(), "addedObservations": s.array("", shapes.OBSERVATION)}),
+                "",
+                s.record({"entityName": s.text(), "addedObservations": shapes.OBSERVATIONS}),
             ),
-            "warnings": shapes.WARNINGS,
-            "receipt": shapes.RECEIPT,
+            "warnings": WARNINGS,
+            "receipt": RECEIPT,
         }
     ),
     ADDS,
@@ -114,17 +113,17 @@ ADD_OBSERVATIONS = graph_tool(
 EDIT_OBSERVATION = graph_tool(
     "edit_observation",
     "Edit observation",
-    """Replace one observation's text in place to correct a fact. Keeps the observation's original added_at
-    and agent, and records the edit in edited_at and edited_by; the call is one Git commit, and the
-    receipt says whose words were replaced. Returns the edited observation. Fails with nothing saved
-    when the entity or the old text does not exist, or when the entity already has the new text. To add
-    a new fact, see add_observations; to keep the old one on record, supersede_observation.""",
+    """Replace the text of one observation in place, to correct it. It keeps who added it and when, and
+    gets edited_at and edited_by; the call is one Git commit, and its receipt names whose words were
+    replaced. Fails, nothing saved, when the entity or exactly oldText is not there, newText is there
+    already, or if_version is not current. For a further fact use add_observations; where the old one
+    was true in its time, supersede_observation.""",
     s.record(
         {
             "entityName": s.text("Name of the entity that has the fact."),
             "oldText": s.text("Exact current text of the observation."),
             "newText": s.text("Replacement text, one plain sentence."),
-            "if_version": shapes.IF_VERSION,
+            "if_version": IF_VERSION,
         }
     ),
     s.record(
@@ -132,8 +131,8 @@ EDIT_OBSERVATION = graph_tool(
             "message": s.text(),
             "entityName": s.text(),
             "observation": shapes.OBSERVATION,
-            "warnings": shapes.WARNINGS,
-            "receipt": shapes.RECEIPT,
+            "warnings": WARNINGS,
+            "receipt": RECEIPT,
         }
     ),
     Hints(destructive=True),
@@ -144,16 +143,16 @@ EDIT_OBSERVATION = graph_tool(
 SUPERSEDE_OBSERVATION = graph_tool(
     "supersede_observation",
     "Supersede observation",
-    """Retire one observation that is no longer true without losing it, optionally with the fact that
-    replaces it. The old line moves under the note's Superseded heading with superseded_at,
-    superseded_by and its replacement, and is hidden from normal reads; the call is one Git commit.
-    Fails with nothing saved when the entity or text does not exist, is superseded already, or both
-    texts are equal. To fix wording use edit_observation; to remove a wrong fact, delete_observations.""",
+    """Retire one fact that was true and no longer is, optionally with the fact that replaces it. The
+    old line moves under the note's Superseded heading with who, when and its replacement, and reads
+    leave it out; the call is one Git commit. Fails, nothing saved, when the entity or exactly oldText
+    is not there, is superseded already, or equals newText. To fix wording use edit_observation; for
+    what was never true, delete_observations.""",
     s.record(
         {
             "entityName": s.text("Name of the entity that has the fact."),
             "oldText": s.text("Exact current text of the observation to retire."),
-            "newText": s.text("The fact that is true now; leave out when there is none.", default=""),
+            "newText": s.text("The fact that is true now, if any.", default=""),
         }
     ),
     s.record(
@@ -161,9 +160,9 @@ SUPERSEDE_OBSERVATION = graph_tool(
             "message": s.text(),
             "entityName": s.text(),
             "superseded": shapes.OBSERVATION,
-            "replacement": s.anything("The new observation, or null."),
-            "warnings": shapes.WARNINGS,
-            "receipt": shapes.RECEIPT,
+            "replacement": s.anything("The new observation or null."),
+            "warnings": WARNINGS,
+            "receipt": RECEIPT,
         }
     ),
     Hints(),
@@ -173,19 +172,19 @@ SUPERSEDE_OBSERVATION = graph_tool(
 RENAME_ENTITY = graph_tool(
     "rename_entity",
     "Rename entity",
-    """Rename an entity and everything that points to it. Moves its note, and rewrites every wikilink,
-    property link, relation and canvas card to it in the same Git commit; observations, stamps and
-    history are kept. Returns the renamed entity. Fails with nothing saved when the entity does not
-    exist, or when the new name is blank or taken by another entity: to join two entities use
-    merge_entities. To move its note to another folder, use memory_rename.""",
+    """Rename an entity and everything that points to it: its note, and every wikilink, property link,
+    relation and canvas card in the vault, in one Git commit; facts, stamps and history are kept. Fails,
+    nothing saved, when the entity is not there, newName is blank or another entity's, or if_version is
+    not current. To join two entities use merge_entities; to move the note to another folder,
+    memory_rename.""",
     s.record(
         {
             "entityName": s.text("Current exact name of the entity."),
             "newName": s.text("New name; it must be free."),
-            "if_version": shapes.IF_VERSION,
+            "if_version": IF_VERSION,
         }
     ),
-    s.record({"message": s.text(), "entity": shapes.ENTITY, "receipt": shapes.RECEIPT}),
+    s.record({"message": s.text(), "entity": shapes.ENTITY, "receipt": RECEIPT}),
     Hints(destructive=True),
     entities.rename_entity,
 )
@@ -193,11 +192,11 @@ RENAME_ENTITY = graph_tool(
 MERGE_ENTITIES = graph_tool(
     "merge_entities",
     "Merge entities",
-    """Merge one entity into another and remove the emptied one. Its observations move with their stamps,
-    its relations and all links to it are re-pointed, its prose is appended, all in one Git commit;
-    texts the target has keep the target's stamp, and relations that would point to themselves or repeat
-    are dropped. Fails with nothing saved when either does not exist or both are the same. To only
-    change a name, use rename_entity; to discard an entity, delete_entities.""",
+    """Merge one entity into another and remove the first, in one Git commit. Its facts move with their
+    stamps, its relations and all links to it are re-pointed, its prose is appended. A fact that both
+    have keeps the target's stamp; relations that would repeat or lead to themselves go. Fails, nothing
+    saved, when either is not there or both are the same. For another name only, use rename_entity; to
+    discard an entity, delete_entities.""",
     s.record(
         {
             "sourceName": s.text("Entity to merge and remove."),
@@ -208,8 +207,8 @@ MERGE_ENTITIES = graph_tool(
         {
             "message": s.text(),
             "entity": shapes.ENTITY,
-            "movedRelations": s.array("Relations that now touch the target.", shapes.RELATION),
-            "receipt": shapes.RECEIPT,
+            "movedRelations": shapes.RELATIONS,
+            "receipt": RECEIPT,
         }
     ),
     Hints(destructive=True),
@@ -219,19 +218,19 @@ MERGE_ENTITIES = graph_tool(
 DELETE_ENTITIES = graph_tool(
     "delete_entities",
     "Delete entities",
-    """Delete entities with all their observations, and every relation that touches them, in one Git
-    commit. Returns the deleted records. Unknown names are passed over. Links to them in a person's
-    prose stay as they are. The notes can be brought back from Git history. To retire single facts use
-    delete_observations or supersede_observation; to join duplicates, merge_entities. If any note cannot
-    be changed the call fails, nothing saved.""",
+    """Delete entities with all their facts, and every relation that touches them, in one Git commit;
+    history keeps them, and history_restore brings them back. Links to them in a person's prose stay.
+    Names that are not there are passed over. If one note cannot be changed the call fails, nothing
+    saved. For single facts use delete_observations, or supersede_observation where they were true once;
+    for duplicates, merge_entities.""",
     s.record({"entityNames": s.array("Exact names of the entities to delete.", s.text())}),
     s.record(
         {
             "success": s.boolean(),
             "message": s.text(),
-            "deletedEntities": s.array("", shapes.ENTITY),
-            "deletedRelations": s.array("", shapes.RELATION),
-            "receipt": shapes.RECEIPT,
+            "deletedEntities": shapes.ENTITIES,
+            "deletedRelations": shapes.RELATIONS,
+            "receipt": RECEIPT,
         }
     ),
     CHANGES,
@@ -242,11 +241,11 @@ DELETE_ENTITIES = graph_tool(
 DELETE_OBSERVATIONS = graph_tool(
     "delete_observations",
     "Delete observations",
-    """Delete single facts from entities by their exact text, in one Git commit. Returns the deleted
-    records; unknown entities and texts are passed over. Only the lines of these facts leave the note,
-    and they can be brought back from Git history. To correct a fact use edit_observation; to retire one
-    that was true once, supersede_observation; to remove a whole entity, delete_entities. If a note
-    cannot be changed the call fails, nothing saved.""",
+    """Delete single facts of entities by their exact text, in one Git commit; only their lines leave
+    the note, and history keeps them. Entities and texts that are not there are passed over; if a note
+    cannot be changed the call fails, nothing saved. Use it for what was never true: to correct a fact
+    use edit_observation; to retire one that was true once, supersede_observation; to remove a whole
+    entity, delete_entities.""",
     s.record(
         {
             "deletions": s.array(
@@ -265,9 +264,9 @@ DELETE_OBSERVATIONS = graph_tool(
             "success": s.boolean(),
             "message": s.text(),
             "deletedObservations": s.array(
-                "", s.record({"entityName": s.text(), "deletedObservations": s.array("", shapes.OBSERVATION)})
+                "", s.record({"entityName": s.text(), "deletedObservations": shapes.OBSERVATIONS})
             ),
-            "receipt": shapes.RECEIPT,
+            "receipt": RECEIPT,
         }
     ),
     CHANGES,
@@ -277,18 +276,17 @@ DELETE_OBSERVATIONS = graph_tool(
 DELETE_RELATIONS = graph_tool(
     "delete_relations",
     "Delete relations",
-    """Delete relations by their two ends and type, in one Git commit. Returns the deleted records;
-    relations that do not exist are passed over, and both entities stay. Only relation lines are
-    removed: links in a person's prose are never touched. To remove an entity with all its relations use
-    delete_entities; to make a relation, create_relations. If a note cannot be changed the call fails,
-    nothing saved.""",
+    """Delete relations by their two ends and type, as create_relations takes them, in one Git commit.
+    Only relation lines leave the notes: both entities and a person's links in prose stay, and history
+    keeps the lines. Relations that are not there are passed over; if a note cannot be changed the call
+    fails, nothing saved. To remove an entity with all its relations use delete_entities.""",
     s.record({"relations": shapes.NEW_RELATIONS}),
     s.record(
         {
             "success": s.boolean(),
             "message": s.text(),
-            "deletedRelations": s.array("", shapes.RELATION),
-            "receipt": shapes.RECEIPT,
+            "deletedRelations": shapes.RELATIONS,
+            "receipt": RECEIPT,
         }
     ),
     CHANGES,

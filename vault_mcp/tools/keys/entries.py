@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.keys import reading, writing
+from vault_mcp.tools.shapes import AS_OF
 from vault_mcp.tools.tool import CHANGES, READS, Hints, Result, Tool
 
 
@@ -34,22 +35,17 @@ def key_tool(
 LONGEST_VALUE = 4_000_000
 """Characters of a value; whatever can be written can be read in one reply."""
 
-AS_OF = s.text(
-    'The value as of then: a time, "2 weeks ago", or 7 or more hex digits of a change. Now unless set.',
-    default="",
-)
 KEY = "The exact key, as in user/theme; any text that is not blank."
 CURSOR = s.text("The cursor that the call before gave; leave out for the first page.", default="")
 
 WRITE_MEMORY = key_tool(
     "write_memory",
     "Write a value",
-    """Save one value under a key, replacing the value that it had. The value comes back exactly from
-    read_memory, whatever it holds. Each key is one Markdown note that a person can read and edit, and the
-    call is one Git commit in your name; the reply says what it replaced and whose it was, and Git keeps it.
-    An equal value changes nothing. A blank key, or a value of more than 4,000,000 characters, fails with
-    nothing saved. For facts about people and projects, which others search and link, use
-    add_observations.""",
+    """Save one value under a key, in place of the value it had; read_memory gives it back to the
+    letter. Each key is one note that a person can edit; the call is one Git commit in your name. The
+    reply says what was replaced and whose it was; an equal value changes nothing. A blank key or over-
+    long value fails, nothing saved. Use it for settings and state; for facts that others search and
+    link, add_observations; for a text, memory_remember.""",
     s.record(
         {
             "key": s.text(KEY, max_length=2_000),
@@ -66,11 +62,10 @@ WRITE_MEMORY = key_tool(
 READ_MEMORY = key_tool(
     "read_memory",
     "Read a value",
-    """Read the value under one exact key, as it was written or as a person has edited it since. Reads the
-    note itself and changes nothing. Returns the value and nothing else, also when it is long. A key that is
-    not there is no error: the reply says so, and names a key that differs in case alone. A blank key fails.
-    To see which keys there are use list_memory_keys; to find a value by its words, search_memory; for
-    files, memory_view.""",
+    """Read the value under one exact key, as it was written or a person has edited it since, or as of a
+    moment. Gives the value alone, whole, also when it is long. A key that is not there is no error: the
+    reply says so, and names one that differs in case alone. A blank key fails. To see which keys there
+    are use list_memory_keys; to find a value by its words, search_memory; for a file, memory_view.""",
     s.record({"key": s.text(KEY, max_length=2_000), "as_of": AS_OF}),
     READS,
     reading.read_memory,
@@ -80,11 +75,11 @@ READ_MEMORY = key_tool(
 DELETE_MEMORY = key_tool(
     "delete_memory",
     "Delete a value",
-    """Delete one key with its value, as one Git commit in your name. The value stays in Git history and can
-    be brought back from it, so a secret is not gone by this alone; the reply says how both are done. A key
-    that is not there is no error: the reply says so and nothing changes. A blank key fails with nothing
-    deleted. To change a value write it again with write_memory; to delete files use memory_delete, for
-    entities delete_entities.""",
+    """Delete one key with its value, as one Git commit in your name. History keeps the value, so it can
+    be brought back, and a secret is not gone by this alone; the reply says how both are done. A key
+    that is not there is no error: the reply says so, nothing changed. A blank key fails, nothing
+    deleted. To change a value use write_memory; for files use memory_delete, for memories
+    memory_forget, for entities delete_entities.""",
     s.record({"key": s.text(KEY, max_length=2_000)}),
     CHANGES,
     writing.delete_memory,
@@ -93,14 +88,14 @@ DELETE_MEMORY = key_tool(
 LIST_MEMORY_KEYS = key_tool(
     "list_memory_keys",
     "List keys",
-    """List the keys under which values are saved, in their order, as a JSON list of strings. Reads the
-    index and changes nothing. Each page is bounded; where keys are left out, a second text says how many
-    there are and with which cursor to go on. A cursor that this list did not give fails. To find keys by a
-    part of their name or value use search_memory; for the value of one, read_memory; entities are listed by
+    """List the keys under which values are saved, in their order, as a JSON list of strings. Use it to
+    see what is stored before write_memory. Where keys are left out, a second text says how many there
+    are and with which cursor to go on; a cursor that is not from here fails. To find keys by a part of
+    their name or value use search_memory; for the value of one, read_memory; entities are listed by
     read_graph.""",
     s.record(
         {
-            "limit": s.integer("Keys a page; 1000 unless set.", default=1000, minimum=1, maximum=10_000),
+            "limit": s.integer("Keys a page.", default=1000, minimum=1, maximum=10_000),
             "cursor": CURSOR,
         }
     ),
@@ -111,15 +106,15 @@ LIST_MEMORY_KEYS = key_tool(
 SEARCH_MEMORY = key_tool(
     "search_memory",
     "Search keys and values",
-    """Search keys and values for one text, without regard to case and accents, and return the matches in
-    the order of their keys as a JSON list of {key, value}. The query counts as a whole: any part of a key
-    or value matches, no character is special. Changes nothing. Long values are cut around the match and say
-    so; where matches are left out, a second text says how to go on. A blank query gives every entry. Notes
-    and entities are found by search_nodes instead.""",
+    """Search keys and values for one text, regardless of case and accents, as a JSON list of {key,
+    value} in the order of keys. The query counts as a whole: any part matches, no character is special,
+    a blank one gives every entry. Long values are cut around the match; where entries are left out, a
+    second text says how to go on. For one exact key use read_memory; notes and entities are found by
+    search_nodes and memory_recall.""",
     s.record(
         {
             "query": s.text("Text that the key or the value contains."),
-            "limit": s.integer("Entries a page; 50 unless set.", default=50, minimum=1, maximum=500),
+            "limit": s.integer("Entries a page.", default=50, minimum=1, maximum=500),
             "cursor": CURSOR,
         }
     ),
