@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -82,6 +83,9 @@ def dies_at(left: int, action: Callable[[], object]) -> bool:
             _arm(left, _die, half=True)
             action()
             code = 0
+        except BaseException:
+            traceback.print_exc()  # to the standard error that pytest shows beside the failed assertion
+            raise
         finally:
             os._exit(code)
     status = os.waitpid(child, 0)[1]

@@ -1,3 +1,4 @@
+import itertools
 import os
 from collections.abc import Callable
 from functools import partial
@@ -7,6 +8,7 @@ import pytest
 
 from tests.storage.git.killing import copies, dies_at, fails_at
 from tests.storage.git.vaults import Vault
+from vault_mcp.storage.git import objects
 from vault_mcp.storage.git.repository import Repository
 
 OLD = {"a.md": b"a\n", "b.md": b"b\n", "people/ada.md": b"# Ada\n"}
@@ -220,3 +222,20 @@ def test_a_record_that_was_never_finished_is_dropped(vault: Vault, line: bytes) 
     assert os.stat(vault.root / ".git/vault-mcp/intent").st_size == 0
     assert vault.text("a.md") == "1\n"
     vault.assert_sound()
+
+
+def test_what_a_process_of_the_same_number_left_of_its_objects_is_passed_over(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container every server is process 1, and begins to count anew."""
+    for first in range(256):
+        folder = vault.root / f".git/objects/{first:02x}"
+        folder.mkdir(exist_ok=True)
+        for number in range(3):
+            (folder / f"tmp_obj_{os.getpid()}_{number}").write_bytes(b"half")
+    monkeypatch.setattr(objects, "_numbers", itertools.count())
+
+    vault.commit({"a.md": "1\n"})
+
+    assert vault.git("show", "HEAD:a.md") == "1\n"
+    assert vault.status() == ""

@@ -90,13 +90,7 @@ class LooseObjects:
         return digest.digest()
 
     def _store(self, path: str, packed: bytes) -> None:
-        folder = path[:-39]
-        # Git's own name for such files, so that its `prune` clears what a killed process leaves.
-        partial = f"{folder}/tmp_obj_{os.getpid()}_{next(_numbers)}"
-        try:
-            fd = os.open(partial, _NEW, 0o444)
-        except FileNotFoundError:
-            fd = self._create(partial, folder)
+        fd, partial = self._create(path[:-39])
         try:
             try:
                 write_all(fd, packed)
@@ -107,14 +101,22 @@ class LooseObjects:
             os.unlink(partial)
             raise
 
-    def _create(self, path: str, folder: str) -> int:
-        for _ in range(_ATTEMPTS):
+    def _create(self, folder: str) -> tuple[int, str]:
+        """Make a new file in a folder; give it open, and its path."""
+        for left in reversed(range(_ATTEMPTS)):
+            # Git's own name for such files, so that its `prune` clears what a killed process leaves.
+            partial = f"{folder}/tmp_obj_{os.getpid()}_{next(_numbers)}"
             try:
-                return os.open(path, _NEW, 0o444)
+                return os.open(partial, _NEW, 0o444), partial
+            except FileExistsError:  # left by a killed process of our number: in a container all are process 1
+                if not left:
+                    raise
             except FileNotFoundError:
                 # Not there yet; or a `gc` beside us has just removed it, empty as it was, once more.
+                if not left:
+                    raise
                 os.makedirs(folder, exist_ok=True)
-        return os.open(path, _NEW, 0o444)
+        raise AssertionError("unreachable")
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
         """Give kind and body of the object with this name (40 hex digits); None if it is not a loose file."""
