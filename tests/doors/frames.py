@@ -40,14 +40,7 @@ class Server:
         self, command: Sequence[str] = DUMMY, env: Mapping[str, str] | None = None, cwd: str = "/"
     ) -> None:
         paths = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**paths, **(env or {})},
-            cwd=cwd,
-        )
+        self.process = self.start(command, {**paths, **(env or {})}, cwd)
         self.raw: list[bytes] = []
         """Every line the server wrote to its standard output."""
         self.log: list[str] = []
@@ -59,6 +52,17 @@ class Server:
         for reader in self._readers:
             reader.start()
         self._asked = 0
+
+    def start(self, command: Sequence[str], env: Mapping[str, str], cwd: str) -> "subprocess.Popen[bytes]":
+        """Start the process, with a pipe at each end."""
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            cwd=cwd,
+        )
 
     def __enter__(self) -> "Server":
         return self
