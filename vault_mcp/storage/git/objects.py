@@ -108,7 +108,7 @@ class LooseObjects:
             partial = f"{folder}/tmp_obj_{os.getpid()}_{next(_numbers)}"
             try:
                 return os.open(partial, _NEW, 0o444), partial
-            except FileExistsError:  # left by a killed process of our number: in a container all are process 1
+            except FileExistsError:  # a killed process of our number left it: in a container all are 1
                 if not left:
                     raise
             except FileNotFoundError:
