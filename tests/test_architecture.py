@@ -31,6 +31,8 @@ DOORS = {
     "mcp_types": "vault_mcp.doors.mcp",
     "anyio": "vault_mcp.doors.mcp",
     "pydantic": "vault_mcp.doors.mcp",
+    "starlette": "vault_mcp.doors.mcp",
+    "uvicorn": "vault_mcp.doors.mcp",
     "jsonschema": "vault_mcp.doors.mcp",
     "click": "vault_mcp.doors.cli",
     "numpy": "vault_mcp.storage.vectors",

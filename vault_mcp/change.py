@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import AlreadyThere, NoteUnreadable, NotFound, PathRefused, Stale
-from vault_mcp.notes.line import clean_agent
+from vault_mcp.notes.line import address_part, clean_agent
 from vault_mcp.notes.note import Note, read_note
 from vault_mcp.receipt import Changed, Difference, FactIn, Receipt, Replaced, Whose, difference
 from vault_mcp.storage import files, paths
@@ -366,11 +366,7 @@ VAULT_IDENT = Ident("vault-mcp", "vault-mcp@vault-mcp.invalid")
 
 def agent_ident(name: str) -> Ident:
     """Give the author of an agent's commit: its name as sent, and an address that can never be a person's."""
-    local = (
-        "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name).strip("-.")
-        or "agent"
-    )
-    return Ident(name, f"{local.lower()}@agent.invalid")
+    return Ident(name, f"{address_part(name)}@agent.invalid")
 
 
 def trailers(tool: str, by: str, at: str, session: str = "") -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from vault_mcp.doors.cli_serve import serve_vault
+from vault_mcp.doors.cli_serve import serve_vault, serve_vault_over_http
+from vault_mcp.doors.settings import gather
+from vault_mcp.doors.tokens import Tokens
 from vault_mcp.errors import NotFound, Stale, StorageFailed
 from vault_mcp.tools.catalog import Catalog
 from vault_mcp.tools.schema import (
@@ -280,7 +282,12 @@ def main() -> None:
             raise StorageFailed(print_early)
         return DummyVault(notify)
 
-    serve_vault(load, open_vault, agent=os.environ.get("DUMMY_AGENT", ""))
+    agent = os.environ.get("DUMMY_AGENT", "")
+    if "DUMMY_HTTP" in os.environ:
+        settings = gather({"http": os.environ["DUMMY_HTTP"], "agent": agent}, os.environ)
+        serve_vault_over_http(load, open_vault, settings, Tokens(settings.vault, os.environ))
+        return
+    serve_vault(load, open_vault, agent=agent)
 
 
 if __name__ == "__main__":

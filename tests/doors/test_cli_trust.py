@@ -8,7 +8,7 @@ import pytest
 from tests.doors.commands import COMMAND, Commands, example_of
 from tests.doors.frames import Frame, Server
 from tests.vaults import git, make_vault
-from vault_mcp.doors import trusted
+from vault_mcp.doors import own_folder, trusted
 from vault_mcp.errors import BadArgument, StorageFailed
 
 
@@ -117,6 +117,6 @@ def test_what_cannot_be_written_or_held_is_told(tmp_path: Path) -> None:
 
 def test_where_settings_lie_by_the_words_of_the_environment() -> None:
     home = os.path.expanduser("~")
-    assert trusted.settings_folder({"XDG_CONFIG_HOME": "/x"}) == "/x/vault-mcp"
-    assert trusted.settings_folder({"XDG_CONFIG_HOME": "relative"}) == f"{home}/.config/vault-mcp"
-    assert trusted.settings_folder({}) == f"{home}/.config/vault-mcp"
+    assert own_folder.settings_folder({"XDG_CONFIG_HOME": "/x"}) == "/x/vault-mcp"
+    assert own_folder.settings_folder({"XDG_CONFIG_HOME": "relative"}) == f"{home}/.config/vault-mcp"
+    assert own_folder.settings_folder({}) == f"{home}/.config/vault-mcp"

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "cli_doctor",
     "reindex": "cli_reindex",
     "trust": "cli_trust",
+    "token": "cli_token",
 }
 """Each command with the module that holds it, in the order in which help shows them.
 

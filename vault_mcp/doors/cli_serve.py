@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_mcp.doors.address import DEFAULT_HOST, DEFAULT_PORT, read_address
 from vault_mcp.doors.mcp_wire import Wire, end_at_signals
 from vault_mcp.doors.settings import Settings, gather
+from vault_mcp.doors.tokens import Token, Tokens
+from vault_mcp.errors import BadArgument
 from vault_mcp.tools.catalog import PROFILES, Catalog
 
 if TYPE_CHECKING:
@@ -39,24 +42,49 @@ GRAPH_RESOURCES = ("memory://knowledge-graph", "memory://taxonomy")
 @click.option("--embeddings", type=click.Choice(["on", "off"]), help="Recall by meaning too (default on).")
 @click.option("--embedding-url", metavar="URL", help="An OpenAI-compatible endpoint of this machine.")
 @click.option("--embedding-model", metavar="NAME", help="The model that the endpoint is to use.")
+@click.option(
+    "--http",
+    is_flag=False,
+    flag_value="",
+    metavar="[HOST:PORT]",
+    help=f"Serve many clients over HTTP, at {DEFAULT_HOST}:{DEFAULT_PORT} unless said otherwise.",
+)
+@click.option("--allow-hosts", metavar="LIST", help="Host names by which others find it, as behind a proxy.")
+@click.option("--require-token", is_flag=True, default=None, help="Ask programs of this machine too.")
 def serve(**flags: object) -> None:
-    """Serve a vault over standard input and output.
+    """Serve a vault over standard input and output, or over HTTP.
 
-    The folder is made at first use. Everything but the protocol itself is said on standard error.
+    The folder is made at first use. Everything but the protocol itself is said on standard error. Over HTTP
+    whoever can reach more than this machine's own addresses needs a token: see `vault-mcp token`.
     """
     settings = gather(flags, os.environ)
     for complaint in settings.complaints:
         print(f"vault-mcp: {complaint}", file=sys.stderr)
     _refuse_unknown_tools(settings)
+    tokens = Tokens(settings.vault, os.environ)
+    own = _own_token(settings, tokens)
+
+    def load() -> Catalog:
+        return load_catalog(settings)
+
+    def open_with(notify: Notify) -> Opened:
+        return open_vault(settings, notify)
+
+    if settings.http:
+        serve_vault_over_http(load, open_with, settings, tokens)
+        return
     if sys.stdin is not None and sys.stdin.isatty():
         print("vault-mcp: waiting for an MCP client on standard input; end it with Ctrl-D.", file=sys.stderr)
-    serve_vault(
-        lambda: load_catalog(settings), lambda notify: open_vault(settings, notify), agent=settings.agent
-    )
+    serve_vault(load, open_with, agent=settings.agent, reserved=tokens, own=own)
 
 
 def serve_vault(
-    load: Callable[[], Catalog], open_with: Callable[[Notify], Opened], *, agent: str = ""
+    load: Callable[[], Catalog],
+    open_with: Callable[[Notify], Opened],
+    *,
+    agent: str = "",
+    reserved: Tokens | None = None,
+    own: Token | None = None,
 ) -> None:
     """Serve any catalog on any vault over the standard streams, until the client leaves.
 
@@ -64,23 +92,61 @@ def serve_vault(
         load: gives the catalog; called behind the client's first reply.
         open_with: opens the vault, given how to tell of changed resources; called behind the first reply too.
         agent: the name for every call; "" takes the client's own.
+        reserved: the tokens whose names nobody may take without them.
+        own: the client's token, where it has one.
     """
     end_at_signals()
     wire = Wire.take()
-    logging.basicConfig(level=logging.WARNING, format="vault-mcp: %(message)s", stream=sys.stderr)
+    _log_to_standard_error()
     # The SDK makes some hundred thousand objects while it is imported, none of them garbage: not looking
     # for any spares a tenth of the start, and freezing them spares every later collection.
     gc.disable()
-    from vault_mcp.doors.mcp_live import Live  # noqa: PLC0415 (after the wire is taken: see mcp_wire)
+    from vault_mcp.doors.mcp_callers import Callers  # noqa: PLC0415 (after the wire is taken: see mcp_wire)
+    from vault_mcp.doors.mcp_live import Live  # noqa: PLC0415
     from vault_mcp.doors.mcp_server import VaultServer  # noqa: PLC0415
     from vault_mcp.doors.mcp_stdio import serve_stdio  # noqa: PLC0415
     from vault_mcp.doors.opening import Opening  # noqa: PLC0415
 
     live = Live()
-    server = VaultServer(Opening(load, lambda: open_with(live.notify)), live, agent=agent)
+    callers = Callers(agent, reserved=reserved, own=own)
+    server = VaultServer(Opening(load, lambda: open_with(live.notify)), live, callers)
     gc.freeze()
     gc.enable()
     serve_stdio(server, wire)
+
+
+def serve_vault_over_http(
+    load: Callable[[], Catalog], open_with: Callable[[Notify], Opened], settings: Settings, tokens: Tokens
+) -> None:
+    """Serve any catalog on any vault over HTTP, until the process is told to end.
+
+    Args:
+        load: gives the catalog.
+        open_with: opens the vault, given how to tell of changed resources.
+        settings: where to listen, and whom to let in.
+        tokens: the tokens of the vault.
+    """
+    end_at_signals()
+    _log_to_standard_error()
+    gc.disable()  # as above
+    # A second of imports that a server on the standard streams does without.
+    from vault_mcp.doors.mcp_callers import Callers  # noqa: PLC0415
+    from vault_mcp.doors.mcp_http import serve_http, take_place  # noqa: PLC0415
+    from vault_mcp.doors.mcp_live import Live  # noqa: PLC0415
+    from vault_mcp.doors.mcp_server import VaultServer  # noqa: PLC0415
+    from vault_mcp.doors.opening import Opening  # noqa: PLC0415
+
+    address = read_address(settings.http)
+    assert address is not None  # the settings hold none that cannot be read
+    place = take_place(address, settings.allow_hosts, tokens, require_token=settings.require_token)
+    live = Live()
+    callers = Callers(settings.agent, reserved=tokens, token_only=place.token_only)
+    server = VaultServer(Opening(load, lambda: open_with(live.notify)), live, callers)
+    gc.freeze()
+    gc.enable()
+    who = "each with its token" if place.token_only else "of this machine"
+    said = f"vault-mcp: serving {settings.vault} to clients {who} at %s"
+    serve_http(server, place, tokens, lambda url: print(said % url, file=sys.stderr, flush=True))
 
 
 def load_catalog(settings: Settings) -> Catalog:
@@ -104,6 +170,29 @@ def open_vault(settings: Settings, notify: Notify) -> Opened:
     if settings.watch:
         vault.watch()
     return vault
+
+
+def _own_token(settings: Settings, tokens: Tokens) -> Token | None:
+    """Give the token that the client of the standard streams was configured with.
+
+    Raises:
+        BadArgument: it does not hold for this vault.
+    """
+    if not settings.token:
+        return None
+    if settings.http:
+        print("vault-mcp: VAULT_MCP_TOKEN is left out: over HTTP each client sends its own.", file=sys.stderr)
+        return None
+    own = tokens.verified(settings.token)
+    if own is None:
+        raise BadArgument(
+            "VAULT_MCP_TOKEN is no token of this vault. Make one with: vault-mcp token add NAME"
+        )
+    return own
+
+
+def _log_to_standard_error() -> None:
+    logging.basicConfig(level=logging.WARNING, format="vault-mcp: %(message)s", stream=sys.stderr)
 
 
 def _refuse_unknown_tools(settings: Settings) -> None:

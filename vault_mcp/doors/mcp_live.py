@@ -11,6 +11,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 
 logger = logging.getLogger(__name__)
 
+TELL_WAIT = 1.0
+"""Seconds that one client has to take its news; who takes longer hears no more, so that the others do."""
+
 GATHER = 0.05
 """Seconds in which changes of one resource are told once: a burst of writes is one piece of news."""
 
@@ -77,7 +80,8 @@ class Live:
         told = self._subscribers.get(uri, {})
         for connection, session in list(told.items()):
             try:
-                await session.send_resource_updated(uri)
+                with anyio.fail_after(TELL_WAIT):
+                    await session.send_resource_updated(uri)
             except Exception:  # whatever ails one client, the others are told
                 logger.debug("a subscriber of %s is gone", uri, exc_info=True)
                 told.pop(connection, None)

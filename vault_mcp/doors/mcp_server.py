@@ -39,7 +39,7 @@ from pydantic import AnyUrl
 
 from vault_mcp import __version__
 from vault_mcp.doors.mcp_arguments import fit
-from vault_mcp.doors.mcp_callers import caller_of
+from vault_mcp.doors.mcp_callers import Callers
 from vault_mcp.doors.mcp_live import Live
 from vault_mcp.doors.mcp_results import explained, failed, nothing_saved, sendable, succeeded
 from vault_mcp.doors.opening import Opening
@@ -73,7 +73,7 @@ STALE_TRIES = 8
 class VaultServer(MCPServer[None]):
     """One vault's tools, resources and prompts, for every transport of the SDK."""
 
-    def __init__(self, opening: Opening, live: Live, *, agent: str = "") -> None:
+    def __init__(self, opening: Opening, live: Live, callers: Callers | None = None) -> None:
         hint = CacheHint(ttl_ms=LIST_FRESH_MS)
         super().__init__(
             NAME,
@@ -87,7 +87,8 @@ class VaultServer(MCPServer[None]):
         )
         self.opening = opening
         self.live = live
-        self._agent = agent
+        self._callers = callers or Callers()
+        self.low_level.middleware.append(self._callers.mind)
         # Writes wait for one lock anyway. Queued here they leave the worker threads to the reads, and
         # happen in the order in which they were sent.
         self._writes = anyio.CapacityLimiter(1)
@@ -106,7 +107,7 @@ class VaultServer(MCPServer[None]):
 
     async def list_tools(self) -> list[ShownTool]:
         """Show the tools of the catalog."""
-        return [shown(tool) for tool in (await self._catalog()).tools]
+        return [shown(tool) for tool in (await self._catalog()).tools if self._callers.may_call(tool)]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -118,11 +119,13 @@ class VaultServer(MCPServer[None]):
             return failed(str(error))
         if tool is None:
             return failed(f"There is no tool named {name!r} here. Ask for the list of tools again.")
+        if not self._callers.may_call(tool):
+            return failed(nothing_saved(tool, self._callers.refusal(tool)))
         try:
             fitted = fit(tool.name, tool.inputs, arguments)
         except BadArgument as error:
             return failed(nothing_saved(tool, str(error)))
-        caller = caller_of(context, self._agent)
+        caller = self._callers.caller_of(context)
         limiter = None if tool.hints.read_only else self._writes
         return await anyio.to_thread.run_sync(self._run, tool, caller, fitted, limiter=limiter)
 

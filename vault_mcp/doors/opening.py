@@ -38,12 +38,21 @@ class Opening:
         self._lock = threading.Lock()
         self._vault: Opened | None = None
         self._catalog: Catalog | None = None
-        self._started = self._closed = False
+        self._started = self._closed = self._failed = False
 
     @property
     def ready(self) -> Catalog | None:
         """The catalog if it is loaded; asking does not wait."""
         return self._catalog
+
+    @property
+    def state(self) -> str:
+        """How far it is: "opening", "open", "failed" (to be tried again at the next call) or "stopping"."""
+        if self._closed:
+            return "stopping"
+        if self._vault is not None:
+            return "open"
+        return "failed" if self._failed else "opening"
 
     def start(self) -> None:
         """Begin to load and open in the background; further calls do nothing."""
@@ -100,7 +109,10 @@ class Opening:
 
     def _open(self) -> None:
         if self._vault is None and not self._closed:
-            self._vault = _made(self._open_vault, "The vault could not be opened")
+            try:
+                self._vault = _made(self._open_vault, "The vault could not be opened")
+            finally:
+                self._failed = self._vault is None
 
 
 def _made(make: Callable[[], Made], failure: str) -> Made:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from vault_mcp.doors.address import read_address, read_host
 from vault_mcp.doors.trusted import is_trusted
 from vault_mcp.errors import BadArgument, VaultError
 from vault_mcp.storage import files
@@ -47,6 +48,10 @@ class Settings:
         embeddings: recall by meaning beside words.
         embedding_url: an OpenAI-compatible endpoint of this machine that makes the vectors; "" for our own.
         embedding_model: what it is to make them with.
+        http: where to listen for MCP over HTTP, as HOST:PORT; "" serves the standard streams.
+        allow_hosts: host names under which others find the server, as behind a proxy.
+        require_token: let no program of this machine in without a token either.
+        token: the token of the client on the standard streams.
         trusted: the user has allowed the programs that the vault's repository names (`vault-mcp trust`).
         complaints: what was not understood, a sentence each.
     """
@@ -65,6 +70,10 @@ class Settings:
     embeddings: Embeddings = "on"
     embedding_url: str = ""
     embedding_model: str = ""
+    http: str = ""
+    allow_hosts: tuple[str, ...] = ()
+    require_token: bool = False
+    token: str = field(default="", repr=False)
     trusted: bool = False
     complaints: tuple[str, ...] = field(default=(), compare=False)
 
@@ -111,6 +120,17 @@ def _take_own_address(value: object) -> object:
     return str(value) if own else None
 
 
+def _take_listening_address(value: object) -> object:
+    address = read_address(str(value))
+    return None if address is None else str(address)
+
+
+def _take_hosts(value: object) -> object:
+    words = _take_words(value)
+    named = isinstance(words, tuple) and all(read_host(word) for word in words)
+    return words if named else None
+
+
 SWITCHED = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 SWITCH = Key("true or false", _take_switch)
 WORDS = Key("a list of words with commas between them", _take_words)
@@ -135,6 +155,10 @@ KEYS: Mapping[str, Key] = {
     "watch": SWITCH,
     "embedding_url": Key("an address of this machine, as http://localhost:8080/v1", _take_own_address),
     "embedding_model": NAME,
+    "http": Key("an address, as 127.0.0.1:8765", _take_listening_address),
+    "allow_hosts": Key("host names with commas between them, as notes.example.org", _take_hosts),
+    "require_token": SWITCH,
+    "token": NAME,
 }
 """All that the environment (as VAULT_MCP_ and the name in capitals) and the flags may say."""
 

@@ -155,6 +155,13 @@ def clean_agent(name: str) -> str:
     return visible[:AGENT_LENGTH].strip() or "unknown"
 
 
+@lru_cache(maxsize=256)
+def address_part(name: str) -> str:
+    """Return what stands for an agent before the @ in its commits: who shares it looks the same there."""
+    local = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name).strip("-.")
+    return (local or "agent").lower()
+
+
 def older(one: Stamp | None, other: Stamp | None) -> Stamp | None:
     """Return the stamp that was added first; one that is there rather than none."""
     if one is None or other is None:
