@@ -47,7 +47,7 @@ def test_the_vaults_file_can_say_nothing_but_how_notes_are_treated(vault: Path) 
         "embeddings",
     }
     lines = [
-        f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "http")
+        f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "hosts")
     ]
     (vault / FILE).write_text("\n".join(lines))
     found = settings(vault)
