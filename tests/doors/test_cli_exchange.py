@@ -117,6 +117,57 @@ def test_a_folder_of_keys_is_known_by_itself(commands: Commands, root: Path, tmp
     assert commits(root)[0] == "import: keys"
 
 
+def test_a_folder_of_notes_is_known_by_itself_and_the_whole_import_can_be_undone(
+    commands: Commands, root: Path, tmp_path: Path
+) -> None:
+    head = "---\ntitle: Tea\ntype: drink\npermalink: tea\n---\n\n"
+    write_files(tmp_path / "old", {"tea.md": f"{head}- [fact] Green\n", "Plan.md": "[[Tea]]\n", "a.png": "x"})
+    before = git(root, "ls-files")
+    dry = commands.good("import", tmp_path / "old", "--vault", root, "--dry-run")
+    assert dry.startswith(
+        "Nothing was saved. An import of old would do this:\n  1 notes and 1 other files new"
+    )
+    assert git(root, "ls-files") == before
+    said = commands.good("import", tmp_path / "old", "--vault", root, "--into", "from/before").splitlines()
+    commit = git(root, "rev-parse", "--short=7", "HEAD").strip()
+    assert said == [
+        f"old is in the vault (commit {commit}).",
+        "  1 notes and 1 other files new, 0 there already",
+        "  1 entities new, with 1 observations and 0 relations",
+        "  in the folder from/before/",
+    ]
+    assert (root / "from/before/Tea.md").exists()
+    commands.good("undo", commit, "--vault", root)
+    assert git(root, "ls-files") == before
+
+
+def test_text_that_a_chat_wrote_its_memory_out_as_is_known_by_its_ending_or_named(
+    commands: Commands, root: Path, tmp_path: Path
+) -> None:
+    text = "- Lives in Graz\n- [2026-03-05] Has a dog\n"
+    write_files(tmp_path, {"chatgpt.txt": text})
+    said = commands.good("import", tmp_path / "chatgpt.txt", "--vault", root)
+    assert "  2 memories new, 0 there already, in 1 sessions" in said
+    (note,) = root.glob("memories/2026/03/*.md")
+    assert "session: chatgpt\n" in note.read_text()
+    done = commands.run("import", "-", "--format", "text", "--vault", root, given=text)
+    assert (done.returncode, commits(root)[0]) == (0, "import: standard input")
+
+
+def test_the_export_of_another_program_is_known_by_itself(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(json.dumps({"results": [{"id": "1", "memory": "Likes tea"}, {"id": "2"}]}))
+    done = commands.run("import", file, "--vault", root)
+    assert done.returncode == 1
+    assert "  1 memories new" in done.stdout
+    assert "    Entry 2 has no text." in done.stdout
+
+
+def test_a_file_is_no_folder(commands: Commands, root: Path, file: Path) -> None:
+    file.write_text(SMALL)
+    assert "is no folder" in commands.refused("import", file, "--format", "notes", "--vault", root)
+    assert "is no folder" in commands.refused("import", file, "--into", "x", "--vault", root)
+
+
 def test_standard_input_can_be_imported(commands: Commands, root: Path) -> None:
     done = commands.run("import", "-", "--vault", root, given=SMALL)
     assert done.returncode == 0

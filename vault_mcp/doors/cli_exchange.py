@@ -12,10 +12,13 @@ import click
 from vault_mcp.doors.cli_vault import json_option, opened, progress, settings_of, vault_option
 from vault_mcp.errors import AlreadyThere, BadArgument, StorageFailed
 from vault_mcp.notes.jsonl import Graph, read_jsonl, write_jsonl
+from vault_mcp.notes.memory_export import read_export
+from vault_mcp.notes.memory_text import read_memory_text
 from vault_mcp.notes.transcript import Transcript, is_transcript, read_transcript
 from vault_mcp.tools.exchange import ImportReport, export_graph, import_graph
 from vault_mcp.tools.keys.importing import KeyImportReport, import_keys
 from vault_mcp.tools.memories.importing import MemoryImportReport, import_memories
+from vault_mcp.tools.notes_importing import NotesImportReport, holds_notes, import_notes
 from vault_mcp.vault import Vault
 
 AGENT = "import"
@@ -26,33 +29,73 @@ MOST = 20
 
 STANDARD = "-"
 
-Report = ImportReport | KeyImportReport | MemoryImportReport
+TEXTS = (".txt", ".md", ".markdown")
+"""Endings of files that are read as plain text, as Claude and ChatGPT write their memory out."""
+
+FORMATS = ("auto", "text", "notes", "keys")
+
+Report = ImportReport | KeyImportReport | MemoryImportReport | NotesImportReport
 
 
 @click.command("import", epilog="Example: vault-mcp import ~/memory.jsonl --dry-run")
 @click.argument("source", metavar="FILE")
 @vault_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="auto",
+    help="What FILE is, where that is not seen: text, a folder of notes, or one of keys.",
+)
+@click.option(
+    "--into", metavar="FOLDER", help="Where in the vault a folder of notes goes. Else its own name."
+)
 @click.option("--agent", metavar="NAME", help=f"Whose name stands at facts that name nobody: {AGENT!r}.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @json_option
-def import_(source: str, vault: str | None, agent: str | None, dry_run: bool, as_json: bool) -> None:
-    """Bring the memory of another server into the vault, in one commit.
+def import_(
+    source: str,
+    vault: str | None,
+    form: str,
+    into: str | None,
+    agent: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    r"""Bring a memory that you have elsewhere into the vault, in one commit.
 
-    FILE is the file of the official memory server, the log of plain-text-memory, JSON lines of memories
-    ({"text", "session_id", "created", "speaker"}, only the first is needed), or a folder of <key>.json files;
-    which of them is seen by itself. "-" reads standard input. What is in the vault already is not
-    repeated, so an import can be repeated. A line that cannot be read costs that line alone.
+    What FILE is, is seen by itself:
+
+    \b
+      the file of the official memory server (memory.jsonl)
+      the log of plain-text-memory
+      JSON lines of memories, {"text", "session_id", "created", "speaker"}
+      the JSON that mcp-memory-service and mem0 export
+      memories.json of Claude's data export
+      text (.txt, .md) that Claude or ChatGPT wrote its memory out as
+      a folder of Markdown notes, or a project of basic-memory
+      a folder of <key>.json files
+
+    "-" reads standard input. What is in the vault already is not repeated, so an import can be repeated. What
+    cannot be read costs itself alone, and is told. `vault-mcp undo` takes the whole import back.
 
     The exit code is 0 when all of it is in the vault, 1 when something was left out, 2 when nothing was done.
     """
     settings = settings_of(vault=vault, agent=agent)
     by = settings.agent or AGENT
     name = "standard input" if source == STANDARD else os.path.basename(os.path.abspath(source))
-    content = None if os.path.isdir(source) else _content(source)
-    found = None if content is None else _read(content, source)
+    is_folder = os.path.isdir(source)
+    if not is_folder and (form in ("notes", "keys") or into is not None):
+        raise BadArgument(f"{source} is no folder. Name the folder that holds the files.")
+    found = None if is_folder else _read(_content(source), source, name, form)
+    notes = is_folder and (form == "notes" or (form == "auto" and holds_notes(source)))
     report: Report
     with opened(settings, make=not dry_run) as open_vault:
-        if found is None:
+        if notes:
+            report = _notes(
+                open_vault, source, name, by, into=name if into is None else into, dry_run=dry_run
+            )
+        elif found is None:
             report = _keys(open_vault, source, by, dry_run=dry_run)
         elif isinstance(found, Transcript):
             report = _memories(open_vault, found, name, by, dry_run=dry_run)
@@ -108,9 +151,17 @@ def _content(source: str) -> bytes:
         raise BadArgument(f"{source} cannot be read ({error.strerror}). Name a file or a folder.") from error
 
 
-def _read(content: bytes, source: str) -> Graph | Transcript:
+def _read(content: bytes, source: str, name: str, form: str) -> Graph | Transcript:
+    if form == "text" or (form == "auto" and name.lower().endswith(TEXTS)):
+        transcript = read_memory_text(content, os.path.splitext(name)[0])
+        if not transcript.memories:
+            raise BadArgument(f"{source} holds no words in UTF-8.")
+        return transcript
     if is_transcript(content):
         return read_transcript(content)
+    exported = read_export(content)
+    if exported is not None:
+        return exported
     graph = read_jsonl(content)
     if not (graph.entities or graph.relations):
         raise BadArgument(_nothing(source, graph))
@@ -143,6 +194,22 @@ def _memories(
     with progress("Import", 2 * total) as show:
         report = import_memories(
             vault, transcript, by=by, source=name, progress=lambda done, _: show(done), dry_run=dry_run
+        )
+        show(2 * total)
+    return report
+
+
+def _notes(vault: Vault, folder: str, name: str, by: str, *, into: str, dry_run: bool) -> NotesImportReport:
+    total = sum(len(names) for _, _, names in os.walk(folder))
+    with progress("Import", 2 * total) as show:
+        report = import_notes(
+            vault,
+            folder,
+            by=by,
+            source=name,
+            into=into,
+            progress=lambda done, _: show(done),
+            dry_run=dry_run,
         )
         show(2 * total)
     return report
@@ -182,6 +249,17 @@ def _counts(report: Report) -> Iterator[str]:
         return
     if isinstance(report, MemoryImportReport):
         yield f"{report.memories} memories new, {report.present} there already, in {report.sessions} sessions"
+        return
+    if isinstance(report, NotesImportReport):
+        yield f"{report.notes} notes and {report.others} other files new, {report.present} there already"
+        if report.entities:
+            yield (
+                f"{report.entities} entities new, with {report.observations} observations "
+                f"and {report.relations} relations"
+            )
+        if report.links:
+            yield f"{report.links} links written anew, to lead where they led"
+        yield f"in the folder {report.folder}/" if report.folder else "in the root of the vault"
         return
     yield f"{report.entities} entities new, {report.merged} there already"
     yield f"{report.observations} observations and {report.relations} relations added"

@@ -39,10 +39,11 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What a file holds: memories in its order, and what could not be read."""
+    """What a file holds: memories in its order, what could not be read, and what their numbers count."""
 
     memories: tuple[MemoryRecord, ...] = ()
     problems: tuple[Remark, ...] = ()
+    unit: str = "Line"
 
 
 def is_transcript(content: bytes) -> bool:

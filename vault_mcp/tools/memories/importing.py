@@ -1,4 +1,4 @@
-"""Bring in memories from JSON lines (`notes.transcript`), all in one commit.
+"""Bring in memories that a file holds (`notes.transcript`), all in one commit.
 
 `created` is kept and gives the number, so that memories sort by when they were and stand in the order of the
 file where times are equal. `speaker` becomes a property of the note: it is who said the text. `agent` is who
@@ -66,19 +66,18 @@ def import_memories(
     """
     report = MemoryImportReport(
         sessions=len({record.session for record in transcript.memories}),
-        problems=[f"Line {line} {what}." for line, what in transcript.problems],
+        problems=[f"{transcript.unit} {line} {what}." for line, what in transcript.problems],
     )
     with vault.change("import", by=by, subject=source) as change:
-        _import(change, transcript.memories, report, progress or (lambda done, total: None))
+        _import(change, transcript, report, progress or (lambda done, total: None))
         if dry_run:
             change.pending.clear()
     report.commit = change.receipt.commit
     return report
 
 
-def _import(
-    change: Change, records: tuple[MemoryRecord, ...], report: MemoryImportReport, progress: Progress
-) -> None:
+def _import(change: Change, transcript: Transcript, report: MemoryImportReport, progress: Progress) -> None:
+    records = transcript.memories
     with change.vault.snapshot() as reader:
         forgotten = [number for said in reader.subjects(FORGET) for number in numbers_in(said)]
     numbers = Numbers(change, forgotten)
@@ -93,7 +92,7 @@ def _import(
                 _remember(change, record, numbers)
                 report.memories += 1
             except VaultError as error:
-                report.problems.append(f"Line {record.line}: {error}")
+                report.problems.append(f"{transcript.unit} {record.line}: {error}")
         if count % _STEP == 0 or count == len(records):
             progress(count, len(records))
 
