@@ -20,7 +20,7 @@ PACKAGE = "vault_mcp"
 FLOORS = ("errors", "notes", "storage", "vault", PACKAGE, "tools", "doors", "__main__")
 
 # Each library comes in through one door: a module, or everything whose dotted name begins like this.
-DOORS = {
+DOORS: dict[str, str | tuple[str, ...]] = {
     "yaml": "vault_mcp.notes.frontmatter",
     "frontmatter": "vault_mcp.notes.frontmatter",
     "git": "vault_mcp.storage.git.",
@@ -29,10 +29,10 @@ DOORS = {
     "watchdog": "vault_mcp.storage.watcher",
     "mcp": "vault_mcp.doors.mcp",
     "mcp_types": "vault_mcp.doors.mcp",
-    "anyio": "vault_mcp.doors.mcp",
+    "anyio": ("vault_mcp.doors.mcp", "vault_mcp.doors.page"),
+    "starlette": ("vault_mcp.doors.mcp", "vault_mcp.doors.page"),
+    "uvicorn": ("vault_mcp.doors.mcp", "vault_mcp.doors.page"),
     "pydantic": "vault_mcp.doors.mcp",
-    "starlette": "vault_mcp.doors.mcp",
-    "uvicorn": "vault_mcp.doors.mcp",
     "jsonschema": "vault_mcp.doors.mcp",
     "click": "vault_mcp.doors.cli",
     "numpy": "vault_mcp.storage.vectors",

@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "cli_init",
     "install": "cli_install",
     "demo": "cli_demo",
+    "ui": "cli_ui",
     "search": "cli_search",
     "import": "cli_exchange",
     "export": "cli_exchange",

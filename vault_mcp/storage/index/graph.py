@@ -163,6 +163,24 @@ class Graph(Snapshot):
         """Give every relation that does not stand in an archived note."""
         yield from self._resolved(f"{_RELATION} WHERE n.archived = 0 ORDER BY r.id")
 
+    def all_links(self) -> Iterator[tuple[int, int]]:
+        """Give (note, note) for every link that can mean one note alone, relation lines among them.
+
+        A link whose name several files bear is left out: which one it means stands only in the text.
+        """
+        yield from self._db.execute(
+            f"SELECT DISTINCT l.id >> {SHIFT}, t.id FROM links l JOIN files t ON t.stem_key = l.stem_key"
+            f" JOIN notes n ON n.id = l.id >> {SHIFT} JOIN notes tn ON tn.id = t.id"
+            f" WHERE n.archived = 0 AND tn.archived = 0 AND t.id <> l.id >> {SHIFT}"
+            " AND (SELECT count(*) FROM files o WHERE o.stem_key = l.stem_key) = 1 ORDER BY 1, 2"
+        )
+
+    def all_notes(self, most: int = -1) -> list[NoteRow]:
+        """Give every note that is not archived, of any kind, in the order they were first seen."""
+        return [
+            note_row(row) for row in self._rows(f"{NOTE} WHERE n.archived = 0 ORDER BY n.id LIMIT ?", (most,))
+        ]
+
     def dangling(self, most: int = 1000) -> list[RelationRow]:
         """Give relations whose link means no file, for `doctor`."""
         # A link without a folder means some file as soon as one has its stem; one with a folder may still

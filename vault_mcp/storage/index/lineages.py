@@ -98,6 +98,17 @@ class Lineages(Past):
         """Count the commits behind the one of this number."""
         return self.last_seq - seq
 
+    def changes_by_day(self) -> list[tuple[str, int]]:
+        """Give (day, changes) of every day of the machine's calendar on which there were any, in order."""
+        return self._rows(
+            "SELECT strftime('%Y-%m-%d', at, 'unixepoch', 'localtime') AS day, count(*) FROM commits"
+            " GROUP BY day HAVING day IS NOT NULL ORDER BY day"
+        )
+
+    def changes_by_author(self) -> list[tuple[str, int]]:
+        """Give (author, changes), the busiest first."""
+        return self._rows("SELECT author, count(*) AS n FROM commits GROUP BY author ORDER BY n DESC, author")
+
     # -- what commits did to files
 
     def paths_of(self, seq: int, most: int) -> tuple[list[str], int]:

@@ -15,7 +15,7 @@ from vault_mcp.tools.history.target import lineages_of
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
-    from vault_mcp.storage.index import Reader
+    from vault_mcp.storage.index import CommitRow, Reader
     from vault_mcp.vault import Vault
 
 DIFF = 20_000
@@ -71,20 +71,26 @@ def history_show(vault: Vault, caller: Caller, change: str) -> Json:
     """Give one change: its facts in words, and the diff."""
     with vault.remembering() as reader:
         row = change_of(reader, change)
-        steps = reader.steps(row.seq, NOTES)
         result: Json = {**change_record(reader, row), "change": row.sha}
-        left = _compared(vault, result, [(step.before, step.after) for step in steps])
-        moves = [
-            {"from": step.before.path, "to": step.after.path}
-            for step in steps
-            if step.before.path and step.after.path and step.before.path != step.after.path
-        ]
-    if moves:
-        result["moved"] = moves
+        left = in_words(vault, reader, row, result)
     _with_diff(vault, result, row.parent, row.sha, ())
     if left:
         result["left_out"] = f"{left} more facts; the diff, or history_log with note, shows them."
     return result
+
+
+def in_words(vault: Vault, reader: Reader, row: CommitRow, result: Json, most: int = NOTES) -> int:
+    """Put into a result what a change did to the facts of its first so many files; give what is left out."""
+    steps = reader.steps(row.seq, most)
+    left = _compared(vault, result, [(step.before, step.after) for step in steps])
+    moves = [
+        {"from": step.before.path, "to": step.after.path}
+        for step in steps
+        if step.before.path and step.after.path and step.before.path != step.after.path
+    ]
+    if moves:
+        result["moved"] = moves
+    return left
 
 
 def history_diff(vault: Vault, caller: Caller, since: str, until: str = "", note: str = "") -> Json:
