@@ -25,6 +25,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "frontmatter": "vault_mcp.notes.frontmatter",
     "git": "vault_mcp.storage.git.",
     "gitdb": "vault_mcp.storage.git.",
+    "git_filter_repo": "vault_mcp.storage.git.rewriting",
     "sqlite3": "vault_mcp.storage.index",
     "watchdog": "vault_mcp.storage.watcher",
     "mcp": "vault_mcp.doors.mcp",

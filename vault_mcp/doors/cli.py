@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "restore": "cli_history",
     "undo": "cli_history",
     "merge-driver": "cli_merge",
+    "erase": "cli_erase",
     "doctor": "cli_doctor",
     "reindex": "cli_reindex",
     "trust": "cli_trust",

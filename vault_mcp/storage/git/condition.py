@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_mcp.errors import RepositoryRefused, VaultError
+from vault_mcp.storage.git.erasing import UNFINISHED
 from vault_mcp.storage.git.index_entries import UnmergedError
 from vault_mcp.storage.git.index_image import IndexImage, IndexNotPlainError
 from vault_mcp.storage.git.probe import refuse_under_way
@@ -81,6 +82,13 @@ def _leftovers(shop: Workshop) -> Iterator[Finding]:
     if shop.intents.left():
         yield Finding(
             "unfinished", "note", "A write is under way, or was cut off: the next write finishes it."
+        )
+    if os.path.exists(f"{shop.state_dir}/{UNFINISHED}"):
+        yield Finding(
+            "erasing",
+            "problem",
+            "An erasure was cut off, and the old history may still be in the Git folder. Run the same "
+            "`vault-mcp erase` again.",
         )
     lock = f"{shop.git_dir}/index.lock"
     try:

@@ -191,6 +191,11 @@ class Lineages(Past):
         )
         return path, last
 
+    def places_of(self, lineage: int) -> list[str]:
+        """Give every path at which a note ever lay."""
+        rows = self._rows("SELECT DISTINCT path FROM places WHERE lineage = ? ORDER BY path", (lineage,))
+        return [row[0] for row in rows]
+
     def lineage_at(self, path: str, seq: int = NOW) -> int | None:
         """Give the note that lay at a path at a commit."""
         row = self._one(

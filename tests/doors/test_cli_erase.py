@@ -1,0 +1,224 @@
+"""`vault-mcp erase`: afterwards nothing under .git holds the text, in whatever form."""
+
+import os
+import subprocess
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doors.commands import Commands
+from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
+from vault_mcp.storage.git.erasing import UNFINISHED, brings_back
+from vault_mcp.tools.graph import entities, observations, reading
+from vault_mcp.tools.history import looking, since
+from vault_mcp.tools.keys import writing as keys
+from vault_mcp.tools.memories import writing as memories
+
+SECRET = "hunter2 is my password"
+ENTITY = "---\nentity: person\n---\n\n## Observations\n\n"
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Commands:
+    home = tmp_path / "home"
+    home.mkdir()
+    return Commands(home)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A vault in which the text came in every way there is, and went in some."""
+    root = make_vault(tmp_path / "v", {"plain.md": f"before\n{SECRET}\nafter\n", "other.md": "nothing\n"})
+    with opened(root) as vault:
+        vault.read_past()
+        rows = [
+            {"name": "Ada", "entityType": "person", "observations": [SECRET, "likes tea", f"a\n{SECRET}"]}
+        ]
+        entities.create_entities(vault, CLAUDE, rows)
+        observations.edit_observation(vault, CURSOR, "Ada", SECRET, "changed her password")
+        observations.supersede_observation(vault, CURSOR, "Ada", "likes tea", f"said: {SECRET}, " + "x" * 300)
+        keys.write_memory(vault, CLAUDE, SECRET, f'{{"password": "{SECRET}"}}')
+        memories.memory_remember(vault, CLAUDE, f"On Monday {SECRET}, and more words after that", "s1")
+        write_files(root, {f"{SECRET}.md": ENTITY + "- by hand\n", "link.md": f"[[{SECRET}]]\n"})
+        vault.noticed(None)
+        since.history_since(vault, CLAUDE)
+        told: Any = reading.search_nodes(vault, CLAUDE, "hunter2")
+        assert told["entities"]
+        told = reading.read_graph(vault, CLAUDE, as_of=git(root, "rev-parse", "HEAD~2").strip())
+        assert told["entities"]
+    git(root, "tag", "-a", "v1", "-m", f"a tag about {SECRET}")
+    git(root, "branch", "side", "HEAD~3")
+    git(root, "commit", "-q", "--allow-empty", "-m", f"by Git: {SECRET}")
+    git(root, "notes", "add", "-m", "a note of Git's own", "HEAD")
+    git(root, "gc", "-q")
+    write_files(root, {"late.md": f"uncommitted {SECRET}\n"})
+    return root
+
+
+def holding(root: Path, text: str = "hunter2") -> Iterator[str]:
+    """Give everything under .git, and every object there is, that holds a text."""
+    asked = ["git", "cat-file", "--batch-all-objects", "--batch"]
+    if text.encode() in subprocess.run(asked, cwd=root, capture_output=True, check=True).stdout:
+        yield "an object"
+    for place, _, names in os.walk(root / ".git"):
+        for name in names:
+            path = Path(place, name)
+            raw = path.read_bytes()
+            if "objects" in path.parts and len(name) == 38:
+                raw = zlib.decompress(raw)
+            if text in str(path) or text.encode() in raw:
+                yield str(path)
+
+
+def test_a_text_is_nowhere_afterwards_and_all_else_is_there(root: Path, commands: Commands) -> None:
+    before = commits(root)
+    authors = git(root, "log", "--format=%an %at %cn", "side").splitlines()
+    assert list(holding(root))
+    told = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "Every other clone still has it" in told.stdout
+    assert list(holding(root)) == []
+    assert not [path for path in root.rglob("*") if "hunter2" in str(path)]
+    assert [path for path in root.rglob("*.md") if "hunter2" in path.read_text("utf-8")] == []
+    assert clean(root)
+    after = commits(root)
+    assert after[0] == "erase: (erased)"
+    assert after[1] == "hand-edit: late.md"
+    assert after[2:] == [subject.replace(SECRET, "(erased)") for subject in before]
+    assert git(root, "log", "--format=%an %at %cn", "side").splitlines() == authors
+    assert "a tag about (erased)" in git(root, "cat-file", "tag", "v1")
+    assert git(root, "notes", "show", "HEAD~2") == "a note of Git's own\n"
+    assert (root / "plain.md").read_text("utf-8") == "before\n(erased)\nafter\n"
+    assert (root / "link.md").read_text("utf-8") == "[[(erased)]]\n"
+    with opened(root) as vault:
+        graph: Any = reading.read_graph(vault, CLAUDE)
+        assert "(erased)" in {one["name"] for one in graph["entities"]}
+        looked: Any = since.history_since(vault, CLAUDE)
+        assert looked["last_look"]["change"]
+        log: Any = looking.history_log(vault, CLAUDE, limit=200)
+        assert [row["subject"] for row in log["changes"]] == after
+
+
+def test_a_note_goes_from_every_place_it_had_and_others_stay(root: Path, commands: Commands) -> None:
+    with opened(root) as vault:
+        entities.rename_entity(vault, CLAUDE, "Ada", "Countess")
+        entities.create_entities(
+            vault, CLAUDE, [{"name": "Bob", "entityType": "person", "observations": ["stays here"]}]
+        )
+    done: Any = commands.json("erase", "Countess", "--vault", root, "--yes")
+    assert done["now"] == ["entities/person/Countess.md"]
+    assert list(holding(root, "changed her password")) == []
+    assert list(holding(root, "likes tea")) == []
+    assert git(root, "log", "--all", "--format=%h", "--", "*Ada.md", "*Countess.md") == ""
+    assert "stays here" in (root / "entities/person/Bob.md").read_text("utf-8")
+    told = git(root, "log", "-1", "--format=%B", ":/edit_observation")
+    assert told.splitlines()[0] == "edit_observation: (erased)"
+    assert "Tool: edit_observation" in told
+    assert clean(root)
+
+
+def test_it_asks_first_and_nothing_happens_without_a_yes(root: Path, commands: Commands) -> None:
+    head = git(root, "rev-parse", "HEAD")
+    for given in ("", "n\n"):
+        done = commands.run("erase", "--vault", root, "--text", SECRET, given=given)
+        assert done.returncode == 1
+        assert "Erase it?" in done.stderr
+    assert git(root, "rev-parse", "HEAD~1" if git(root, "rev-parse", "HEAD") != head else "HEAD") == head
+    assert list(holding(root))
+    assert commands.run("erase", "--vault", root, "--text", SECRET, given="y\n").returncode == 0
+    assert list(holding(root)) == []
+
+
+def test_what_cannot_be_erased_is_refused(root: Path, commands: Commands) -> None:
+    assert "a note, or a text" in commands.refused("erase", "--vault", root)
+    assert "fewer than 4" in commands.refused("erase", "--vault", root, "--text", "abc")
+    assert "holds it again" in commands.refused(
+        "erase", "--vault", root, "--text", "hunter2", "--with", "no hunter2"
+    )
+    assert "Nothing in the vault" in commands.refused(
+        "erase", "--vault", root, "--text", "never there", "--yes"
+    )
+    assert "Nothing called" in commands.refused("erase", "Nobody", "--vault", root, "--yes")
+    write_files(root, {"other.md": "staged\n"})
+    git(root, "add", "other.md")
+    done = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert done.returncode == 2
+    assert "other.md differs from the last commit" in done.stderr
+    git(root, "stash", "-q")
+    assert "stashed" in commands.refused("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert list(holding(root))
+
+
+def test_no_hook_and_no_program_of_the_repository_runs(
+    root: Path, commands: Commands, tmp_path: Path
+) -> None:
+    for name in ("reference-transaction", "post-rewrite", "pre-commit", "post-checkout", "pre-auto-gc"):
+        hook = root / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-{name}\n")
+        hook.chmod(0o755)
+    git(root, "config", "core.fsmonitor", f"touch {tmp_path}/ran-monitor")
+    git(root, "config", "gc.recentObjectsHook", f"touch {tmp_path}/ran-gc")
+    git(root, "config", "filter.x.clean", f"touch {tmp_path}/ran-filter; cat")
+    for ran in tmp_path.glob("ran-*"):
+        ran.unlink()  # what our own use of Git set off
+    assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
+    assert list(tmp_path.glob("ran-*")) == []
+    assert list(holding(root)) == []
+
+
+def test_signatures_are_counted_and_said_to_be_lost(root: Path, commands: Commands, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    signing = ("-c", "gpg.format=ssh", "-c", f"user.signingKey={key}")
+    git(root, *signing, "commit", "-q", "-S", "--allow-empty", "-m", "signed")
+    git(root, *signing, "tag", "-s", "v2", "-m", "signed tag")
+    done = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert "2 signatures of commits and tags will be lost" in done.stderr
+    assert "2 signatures of commits and tags are gone" in done.stdout
+    assert "gpgsig" not in git(root, "cat-file", "commit", "HEAD~2")
+    assert "SIGNATURE" not in git(root, "cat-file", "tag", "v2")
+
+
+def test_what_other_repositories_still_have_is_said(root: Path, commands: Commands, tmp_path: Path) -> None:
+    git(root, "init", "-q", "--bare", str(tmp_path / "far.git"))
+    git(root, "remote", "add", "origin", str(tmp_path / "far.git"))
+    git(root, "push", "-q", "origin", "main", "side")
+    git(root, "fetch", "-q")
+    done = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert done.returncode == 0
+    assert "git push --force --all origin" in done.stdout
+    assert list(holding(root)) == []
+    assert git(root, "for-each-ref", "refs/remotes") == ""
+    git(root, "fetch", "-q")
+    state = str(root / ".git/vault-mcp")
+    with opened(root) as vault:
+        assert brings_back(vault.repository.program, state, git(root, "rev-parse", "origin/main").strip())
+        assert not brings_back(vault.repository.program, state, git(root, "rev-parse", "main").strip())
+
+
+def test_binary_files_and_files_that_git_ignores_are_named(root: Path, commands: Commands) -> None:
+    (root / "image.bin").write_bytes(b"\0" + SECRET.encode())
+    write_files(root, {".gitignore": "*.log\n", "x.log": SECRET})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "binary")
+    done = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert done.returncode == 1
+    assert "binary files hold it" in done.stdout
+    assert "x.log holds it and is not in Git" in done.stdout
+    assert commands.run("erase", "image.bin", "--vault", root, "--yes").returncode == 0
+    assert list(holding(root)) == []
+
+
+def test_an_erasure_that_was_cut_off_is_finished_by_the_next_one(root: Path, commands: Commands) -> None:
+    assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
+    (root / ".git/vault-mcp" / UNFINISHED).write_text("old objects may be left\n")
+    blob = git(root, "hash-object", "-w", "--stdin", given=SECRET).strip()
+    found = commands.run("doctor", "--vault", root)
+    assert "erasure was cut off" in found.stdout
+    assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
+    assert blob not in git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+    assert "cut off" not in commands.run("doctor", "--vault", root).stdout
