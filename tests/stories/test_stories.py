@@ -16,11 +16,11 @@ def test_a_story_comes_true(path: Path, tmp_path: Path) -> None:
     assert written(told(read(story), tmp_path)) == story
 
 
-def test_every_file_and_key_tool_has_a_story() -> None:
+def test_every_file_key_and_memory_tool_has_a_story() -> None:
     called = {
         block.line.split()[1] for path in STORIES for block in read(path.read_text("utf-8")) if block.runs
     }
-    wanted = {tool.name for tool in whole_catalog().tools if tool.family in ("files", "keys")}
+    wanted = {tool.name for tool in whole_catalog().tools if tool.family in ("files", "keys", "memories")}
     assert sorted(wanted - called) == []
 
 

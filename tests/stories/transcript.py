@@ -7,8 +7,9 @@ A story is a text file. What stands at the left edge is for the reader; what is 
       anything else                    what the call or command above it answers
 
 An answer that is an error begins with `! `; several blocks of text are separated by a line `--`. What differs
-from run to run is shown as `<commit>`, `<time>`, `<cursor>`, `<size>`. A line `flags: …` at the left edge
-gives flags of `serve`.
+from run to run is shown as `<commit>`, `<time>`, `<day>`, `<cursor>`, `<size>`, `<score>`. A line `flags: …`
+at the left edge gives flags of `serve`. `<memory 1>`, in calls and answers, is the number of the memory that
+was met first.
 
     python -m tests.stories.transcript tests/stories/*.story     write the answers anew, to be looked at
 """
@@ -31,10 +32,15 @@ from tests.vaults import make_vault
 
 MASKS = (
     (re.compile(r"\b[Cc]ommit [0-9a-f]{12}\b"), "Commit <commit>"),
+    (re.compile(r"\b[0-9a-f]{40}\b"), "<commit>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<day>"),
+    (re.compile(r"\b20\d\d/\d\d/"), "<year>/<month>/"),
+    (re.compile(r'("(?:cognitive_)?score":)-?[0-9.e-]+'), r"\1<score>"),
     (re.compile(r"(cursor set to )\S+"), r"\1<cursor>"),
     (re.compile(r"^[0-9.]+[BKMG]\t(?=.*/$)|(?<=node_modules:\n)[0-9.]+[BKMG]\t", re.MULTILINE), "<size>\t"),
 )
+MEMORY = re.compile(r"\b20\d{14}\b")
 AGENT = "claude-desktop"
 
 
@@ -86,6 +92,7 @@ class _Telling:
         self.root = make_vault(folder / "vault")
         self.server: Server | None = None
         self.flags = ["--no-watch"]
+        self.memories: list[str] = []
 
     def run(self, blocks: list[Block]) -> Iterator[Block]:
         try:
@@ -93,9 +100,9 @@ class _Telling:
                 if block.line.startswith("flags: "):
                     self.flags += block.line.removeprefix("flags: ").split()
                 if block.line.startswith("  $ "):
-                    answer = self._shell(block.line[4:])
+                    answer = self._numbered(self._shell(self._filled(block.line[4:])))
                 elif block.line.startswith("  > "):
-                    answer = self._call(block.line[4:])
+                    answer = self._numbered(self._call(self._filled(block.line[4:])))
                 else:
                     answer = ""
                 yield Block(block.line, _masked(answer).splitlines())
@@ -104,6 +111,20 @@ class _Telling:
                 self.server.close_input()
                 assert self.server.ended() == 0
                 self.server.__exit__(None, None, None)
+
+    def _filled(self, line: str) -> str:
+        """Put the numbers of memories where a line names them."""
+        return re.sub(r"<memory (\d+)>", lambda found: self.memories[int(found[1]) - 1], line)
+
+    def _numbered(self, answer: str) -> str:
+        """Name the memories of an answer by the order in which they were met."""
+
+        def name(found: re.Match[str]) -> str:
+            if found[0] not in self.memories:
+                self.memories.append(found[0])
+            return f"<memory {self.memories.index(found[0]) + 1}>"
+
+        return MEMORY.sub(name, answer)
 
     def _shell(self, command: str) -> str:
         environment = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_PAGER": "cat"}
