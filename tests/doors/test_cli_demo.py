@@ -8,8 +8,8 @@ import pytest
 
 from tests.doors.commands import Commands, example_of
 from tests.vaults import git
-from vault_mcp.doors.cli_demo import sample_vault
 from vault_mcp.doors.cli_story import BOOK, FOUND, NOTE, ROOM
+from vault_mcp.doors.sample import sample_vault
 
 SECONDS = 20.0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.commands import Commands, example_of
-from tests.doors.frames import Server
+from tests.doors.frames import ROOT, Server
 from tests.vaults import clean, commits, git, write_files
 
 
@@ -23,7 +23,9 @@ def test_a_missing_folder_is_made_a_vault_and_what_to_do_next_is_said(commands: 
     said = commands.good("init", root)
     assert said.startswith(f"{root} is a vault now.\n  made a Git repository of its own\n")
     assert "added to .gitattributes: * -text, *.md merge=vault" in said
-    assert "vault-mcp import FILE" in said
+    assert f' import FILE --vault "{root}"' in said
+    assert f' install CLIENT --vault "{root}"' in said
+    assert f' init "{root}" --obsidian' in said
     assert commits(root) == ["import: keep line ends, ignore what Obsidian rewrites"]
     assert clean(root)
 
@@ -66,6 +68,69 @@ def test_a_program_is_told_the_same(commands: Commands, root: Path) -> None:
     assert told["files"] == 1
     assert told["commit"] == git(root, "rev-parse", "HEAD").strip()
     assert told["client"]["mcpServers"]["vault"]["args"][-1] == str(root)
+
+
+OBSIDIAN = (
+    "Memory.base",
+    ".obsidian/snippets/vault-stamps.css",
+    ".obsidian/appearance.json",
+    ".obsidian/app.json",
+)
+
+
+def test_what_obsidian_shows_is_laid_down_when_it_is_asked_for(commands: Commands, root: Path) -> None:
+    commands.good("init", root)
+    assert not [path for path in OBSIDIAN if (root / path).exists()]
+    said = commands.good("init", root, "--obsidian")
+    sample = ROOT / "sample_vault"
+    for path in OBSIDIAN:
+        assert f"  added {path}: " in said
+        text, wanted = (root / path).read_text(), (sample / path).read_text()
+        assert json.loads(text) == json.loads(wanted) if path.endswith("json") else text == wanted
+    assert commits(root)[0] == "init: Memory.base"
+    assert git(root, "log", "-1", "--format=%an") == git(root, "log", "-1", "--format=%an", "HEAD~1")
+    assert "--obsidian" not in said
+    before = git(root, "rev-parse", "HEAD")
+    assert commands.json("init", root, "--obsidian")["obsidian"] == []
+    assert git(root, "rev-parse", "HEAD") == before
+
+
+def test_of_what_a_person_set_in_obsidian_nothing_is_changed(commands: Commands, root: Path) -> None:
+    own = {
+        "Memory.base": "views: []\n",
+        ".obsidian/app.json": '{"alwaysUpdateLinks": false, "tabSize": 2}',
+        ".obsidian/appearance.json": '{"enabledCssSnippets": ["mine"]}',
+        ".obsidian/snippets/vault-stamps.css": "/* mine */\n",
+    }
+    write_files(root, own)
+    said = commands.json("init", root, "--obsidian")["obsidian"]
+    assert [line.partition(":")[0] for line in said] == [
+        "changed .obsidian/appearance.json",
+        "changed .obsidian/app.json",
+    ]
+    for path in ("Memory.base", ".obsidian/snippets/vault-stamps.css"):
+        assert (root / path).read_text() == own[path]
+    assert json.loads((root / ".obsidian/app.json").read_text()) == {
+        "alwaysUpdateLinks": False,
+        "tabSize": 2,
+        "newLinkFormat": "shortest",
+        "useMarkdownLinks": False,
+    }
+    styles = json.loads((root / ".obsidian/appearance.json").read_text())["enabledCssSnippets"]
+    assert styles == ["mine", "vault-stamps"]
+
+
+def test_settings_of_obsidian_that_cannot_be_read_or_lie_elsewhere_are_left_alone(
+    commands: Commands, root: Path, tmp_path: Path
+) -> None:
+    write_files(root, {".obsidian/app.json": "{broken"})
+    (tmp_path / "elsewhere.json").write_text("{}")
+    (root / ".obsidian/appearance.json").symlink_to(tmp_path / "elsewhere.json")
+    said = "\n".join(commands.json("init", root, "--obsidian")["obsidian"])
+    assert "left .obsidian/app.json alone: line 1 " in said
+    assert "left .obsidian/appearance.json alone: " in said
+    assert (root / ".obsidian/app.json").read_text() == "{broken"
+    assert (tmp_path / "elsewhere.json").read_text() == "{}"
 
 
 def test_without_a_folder_the_one_of_the_environment_is_meant_or_the_one_in_the_home(

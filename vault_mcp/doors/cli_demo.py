@@ -9,9 +9,9 @@ import time
 
 import click
 
-import vault_mcp
 from vault_mcp.adopt import adopt
-from vault_mcp.doors.cli_story import NotAsToldError, Story
+from vault_mcp.doors.cli_story import Story
+from vault_mcp.doors.sample import sample_vault
 
 
 @click.command(epilog="Example: vault-mcp demo --keep")
@@ -37,19 +37,3 @@ def demo(keep: bool) -> None:
             click.echo(f"\nThe vault is kept. Open it in Obsidian, or look with git log:\n  {root}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def sample_vault() -> str:
-    """Give the sample vault: beside the package in a checkout, inside it where it is installed.
-
-    Raises:
-        NotAsToldError: it is in neither place.
-    """
-    package = os.path.dirname(os.path.abspath(vault_mcp.__file__))
-    for place in (
-        os.path.join(package, "sample_vault"),
-        os.path.join(os.path.dirname(package), "sample_vault"),
-    ):
-        if os.path.isdir(os.path.join(place, "entities")):
-            return place
-    raise NotAsToldError("The sample vault is not where it was installed. Install the package again.")

@@ -2,31 +2,42 @@
 
 import json
 import os
+from collections.abc import Iterator
 
 import click
 
 from vault_mcp.adopt import Adopted, adopt
-from vault_mcp.doors.cli_vault import json_option, settings_of
-from vault_mcp.doors.clients import driver_command, own_command, serve_arguments
+from vault_mcp.doors.cli_vault import json_option, opened, settings_of
+from vault_mcp.doors.clients import CLIENTS, driver_command, own_command, serve_arguments
+from vault_mcp.doors.obsidian import TABLE, lay_down, sample_file
+from vault_mcp.doors.sample import sample_vault
+from vault_mcp.doors.settings import Settings
 from vault_mcp.storage.paths import shown
 
 
 @click.command(epilog="Example: vault-mcp init ~/notes")
 @click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--obsidian", is_flag=True, help="Add a table of entities and a style that hides stamps.")
 @json_option
-def init(folder: str | None, as_json: bool) -> None:
+def init(folder: str | None, obsidian: bool, as_json: bool) -> None:
     """Make a folder a vault: an empty or missing one, or the notes you have.
 
     A folder of notes is adopted as it is. It gets a Git repository of its own if it has none, its files go
     into a first commit marked as an import, and a few lines are added to .gitignore and .gitattributes.
     Nothing else is touched. DIR is VAULT_MCP_DIR when it is not given, else ~/memory-vault.
+
+    With --obsidian, also Memory.base (a table of what the vault knows), and in .obsidian a style that hides
+    the stamps and the settings by which links follow a renamed note. What is there already stays.
     """
     settings = settings_of(vault=folder)
     done = adopt(settings.vault, trusted=settings.trusted, nested=True, driver=driver_command())
+    extras = list(_extras(settings)) if obsidian else []
     if as_json:
-        click.echo(json.dumps(_record(settings.vault, done), ensure_ascii=False, indent=2))
+        record = {**_record(settings.vault, done), "obsidian": extras}
+        click.echo(json.dumps(record, ensure_ascii=False, indent=2))
         return
-    for line in (*_did(settings.vault, done), "", *_next(settings.vault)):
+    did = [*_did(settings.vault, done), *(f"  {line}" for line in extras)]
+    for line in (*did, "", *_next(settings.vault, offer=not obsidian)):
         click.echo(line)
 
 
@@ -35,6 +46,20 @@ def client_config(root: str) -> dict[str, object]:
     command, *arguments = [*own_command(), *serve_arguments(root)]
     server = {"command": command, "args": arguments}
     return {"mcpServers": {"vault": server}}
+
+
+def _extras(settings: Settings) -> Iterator[str]:
+    """Lay down what Obsidian shows; the table is a file of the vault, and a commit in the person's name."""
+    sample = sample_vault()
+    with opened(settings) as vault:
+        with vault.change("init", by=vault.person.name, subject=TABLE, person=True) as change:
+            fresh = change.read_bytes(TABLE) is None
+            if fresh:
+                change.write(TABLE, sample_file(sample, TABLE))
+        if fresh:
+            commit = (change.receipt.commit or "")[:7]
+            yield f"added {TABLE}: a table of what the vault knows (commit {commit})"
+    yield from lay_down(settings.vault, sample)
 
 
 def _record(root: str, done: Adopted) -> dict[str, object]:
@@ -74,17 +99,20 @@ def _did(root: str, done: Adopted) -> list[str]:
     return lines
 
 
-def _next(root: str) -> list[str]:
-    command = " ".join(own_command())
+def _next(root: str, *, offer: bool) -> list[str]:
+    ours, there = " ".join(map(_quoted, own_command())), _quoted(root)
     config = json.dumps(client_config(root), ensure_ascii=False, indent=2).splitlines()
-    return [
+    lines = [
         "Next",
-        "  Show it to your MCP client. Most read a file of this form:",
+        f"  Put it into your client's settings: {ours} install CLIENT --vault {there}",
+        f"  (CLIENT is one of {', '.join(CLIENTS)})",
+        "  or do it by hand. Most clients read a file of this form:",
         *(f"    {line}" for line in config),
-        f"  or, for Claude Code: claude mcp add vault -- {command} serve --vault {_quoted(root)}",
         "  Open the folder in Obsidian, or in any editor, and write: your edits become commits in your name.",
-        f"  Bring in a memory that you have elsewhere: vault-mcp import FILE --vault {_quoted(root)}",
     ]
+    if offer:
+        lines.append(f"  A table of entities and a style that hides stamps: {ours} init {there} --obsidian")
+    return [*lines, f"  Bring in a memory that you have elsewhere: {ours} import FILE --vault {there}"]
 
 
 def _quoted(path: str) -> str:
