@@ -62,5 +62,6 @@ export function days(place, about, at, choose) {
   tell();
   place.hidden = false;
   place.classList.toggle("then", shown !== length);
+  if (first === today) { put(place, h("div", { class: "inner" }, h("div", { class: "told" }, label))); return; }
   put(place, h("div", { class: "inner" }, h("div", { class: "told" }, label, now), h("div", { class: "track" }, strip, range)));
 }

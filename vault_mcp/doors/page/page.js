@@ -3,12 +3,13 @@
 import { ask, listen } from "./api.js";
 import { days } from "./days.js";
 import { h, put, say } from "./dom.js";
+import { graph } from "./graph.js";
 import { address, where } from "./links.js";
 import { note } from "./note.js";
 import { search } from "./search.js";
 import { single, timeline } from "./timeline.js";
 
-const VIEWS = { timeline, change: single, note, search };
+const VIEWS = { timeline, change: single, note, search, graph };
 const main = document.getElementById("main");
 const query = document.getElementById("query");
 const place = document.querySelector(".days");
@@ -43,7 +44,7 @@ async function show({ keep = false } = {}) {
   const scrolled = window.scrollY;
   const kept = main.contains(document.activeElement);
   shown = told;
-  main.dataset.view = view;
+  document.body.dataset.view = view;
   put(main, told.content);
   if (told.arrived) told.arrived();
   document.title = `${told.title} · ${page.about.name}`;
