@@ -12,7 +12,9 @@ import pytest
 from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
 from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
-from vault_mcp.tools.doctor import Finding, examine, mend
+from vault_mcp.tools.doctor import examine, mend
+from vault_mcp.tools.faults import LARGE
+from vault_mcp.tools.finding import Finding
 from vault_mcp.tools.graph import entities
 from vault_mcp.vault import Options, Vault
 
@@ -223,6 +225,79 @@ def test_a_relation_that_leads_nowhere_is_worth_knowing(root: Path) -> None:
 
 
 # -- what is not in history
+
+
+def test_a_link_that_leads_nowhere_is_worth_knowing_once(root: Path) -> None:
+    write = {
+        "a.md": "[[Gone]] and [[gone#x|again]], [[b]], [[#Here]], ![[pic.png]], [x](https://x.org/y.md)\n",
+        "b.md": "---\nabout: '[[Nobody]]'\n---\n`[[code]]` [there](sub/c.md)\n",
+        "archive/old.md": "[[Long gone]]\n",
+        "pic.png": "x",
+    }
+    vault_of(root, write)
+    told = [(f.path, f.check, f.level, f.text) for f in faults(root)]
+    assert told == [
+        ("a.md", "link", "note", "The link to 'Gone' leads to no file."),
+        ("a.md", "link", "note", "The link to 'gone' leads to no file."),
+        ("b.md", "link", "note", "The link to 'Nobody' leads to no file."),
+        ("b.md", "link", "note", "The link to 'sub/c.md' leads to no file."),
+    ]
+
+
+def test_what_looks_like_a_secret_is_named_and_never_shown(root: Path) -> None:
+    token = "ghp_" + "a1B2" * 10
+    vault_of(
+        root,
+        {
+            "a.md": "x\n" * 20_000 + f"for the robot: {token}\n",
+            "config.txt": "postgres://ann:hunter2@db/x\n",
+            "keys/id_rsa": "x",
+            "Keys to success.md": "Passwords are to be long.\n",
+        },
+    )
+    told = {f.path: f for f in faults(root)}
+    assert {path: f.text for path, f in told.items()} == {
+        "a.md": "It holds what looks like a GitHub token.",
+        "config.txt": "It holds what looks like a password in an address.",
+        "keys/id_rsa": "It has the name of a file with keys or passwords.",
+    }
+    assert all(f.level == "note" and f.check == "secret" and f.do for f in told.values())
+    assert token not in str(told)
+
+
+def test_a_large_file_is_worth_a_word_unless_git_ignores_it(root: Path) -> None:
+    vault_of(root)
+    write_files(root, {".gitignore": "*.iso\n" + (root / ".gitignore").read_text()})
+    for name in ("film.mp4", "disk.iso"):
+        with open(root / name, "wb") as file:
+            file.truncate(LARGE)
+    in_step(root)
+    finding = only(root)
+    assert (finding.check, finding.level, finding.path) == ("large file", "note", "film.mp4")
+    assert "10 MiB" in finding.text
+    assert ".gitignore" in finding.do
+
+
+def test_upkeep_that_is_due_is_told_and_done_when_wanted(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    git(root, "repack", "-dq")
+    write_files(root, {"a.md": "2\n"})
+    in_step(root)
+    git(root, "repack", "-dq")
+    git(root, "config", "gc.autoPackLimit", "1")
+    finding = only(root)
+    assert (finding.check, finding.level, finding.fix) == ("upkeep", "note", "upkeep")
+    assert "2 packs" in finding.text
+
+    git(root, "config", "gc.auto", "0")  # whoever turns it off does it
+    assert faults(root) == []
+    git(root, "config", "--unset", "gc.auto")
+
+    vault = Vault.open(str(root), follow=False)
+    assert mend(vault, [finding]) == ["Had Git pack what lay loose."]
+    vault.close()
+    assert faults(root) == []
+    assert "packs: 1" in git(root, "count-objects", "-v")
 
 
 def test_an_edit_that_nobody_has_committed_is_told_and_committed_when_wanted(root: Path) -> None:

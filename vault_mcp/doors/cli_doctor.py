@@ -10,7 +10,8 @@ import click
 
 from vault_mcp.doors.cli_vault import json_option, opened, settings_of, vault_option
 from vault_mcp.doors.settings import Settings
-from vault_mcp.tools.doctor import Finding, examine, mend
+from vault_mcp.tools.doctor import examine, mend
+from vault_mcp.tools.finding import Finding
 
 MOST = 20
 """Findings of one kind that are shown unless all are asked for."""
@@ -21,7 +22,9 @@ SIGNS = {"fine": "ok", "note": "note", "problem": "WRONG"}
 @click.command(epilog="Example: vault-mcp doctor --vault ~/notes --fix")
 @vault_option
 @json_option
-@click.option("--fix", is_flag=True, help="Do what needs no person: missing lines, the index, hand edits.")
+@click.option(
+    "--fix", is_flag=True, help="Do what needs no person: missing lines, index, hand edits, upkeep."
+)
 @click.option("--all", "everything", is_flag=True, help=f"Show more than {MOST} findings of one kind.")
 def doctor(vault: str | None, as_json: bool, fix: bool, everything: bool) -> None:
     """Look whether everything is as it should be, and say what to do where it is not.

@@ -74,10 +74,14 @@ def look_over(text: str, known: Iterable[str] = ()) -> Iterator[TextWarning]:
         yield TextWarning(
             "instruction_like", text, "reads as instructions; they were stored as text, not followed"
         )
-    for name, pattern in _SECRETS:
-        if pattern.search(seen):
-            yield TextWarning("secret", text, f"looks like {name}; it stays in Git history even if deleted")
-            break
+    secret = secret_in(seen)
+    if secret is not None:
+        yield TextWarning("secret", text, f"looks like {secret}; it stays in Git history even if deleted")
+
+
+def secret_in(text: str) -> str | None:
+    """Say what secret a text seems to hold, such as "a private key"; None where it holds none."""
+    return next((name for name, pattern in _SECRETS if pattern.search(text)), None)
 
 
 def _nearest(text: str, known: Iterable[str]) -> str | None:

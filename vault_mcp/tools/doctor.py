@@ -8,49 +8,23 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from vault_mcp.adopt import adopt, missing_lines
 from vault_mcp.errors import VaultError
-from vault_mcp.follow import LONGEST_NOTE, is_note
-from vault_mcp.notes import links, names
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.history import is_merge
 from vault_mcp.storage.git.status import Uncommitted, uncommitted
 from vault_mcp.storage.index import IndexDamaged
 from vault_mcp.storage.watcher import Watcher
+from vault_mcp.tools.faults import faults
+from vault_mcp.tools.finding import Finding, listed
 from vault_mcp.tools.stamps import disagreements
 from vault_mcp.tools.survey import Progress, Survey, look_through
 from vault_mcp.vault import Vault
 
 WATCHES_WAIT = 10.0
 """Seconds in which the system must have taken the watches on all folders."""
-
-Level = Literal["fine", "note", "problem"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing found.
-
-    Attributes:
-        check: what was looked at, in a word or two.
-        level: "problem" wants somebody to act, "note" is worth knowing, "fine" is as it should be.
-        text: what is the case, a sentence.
-        do: what to do about it, a sentence; "" where nothing has to be done.
-        path: the file or folder it is about, as it can be printed; "" for the whole vault.
-        fix: what `fix` would do by itself: "lines", "index" or "commit".
-    """
-
-    check: str
-    level: Level
-    text: str
-    do: str = ""
-    path: str = ""
-    fix: Literal["", "lines", "index", "commit"] = ""
 
 
 def examine(vault: Vault, progress: Progress | None = None) -> list[Finding]:
@@ -66,11 +40,7 @@ def examine(vault: Vault, progress: Progress | None = None) -> list[Finding]:
         *_watching(vault),
         *_lines(vault),
         *_index(vault, survey),
-        *_files(survey),
-        *_clashes(survey),
-        *_notes(survey),
-        *_twins(survey),
-        *_relations(survey),
+        *faults(survey, vault.repository.ignored),
         *_stamps(vault),
         *_waiting(vault),
     ]
@@ -96,7 +66,10 @@ def mend(vault: Vault, found: Iterable[Finding]) -> list[str]:
             vault.catch_up(writer)
             vault.owed.update(waiting)
             vault.look_again(writer)
-        done.append(f"Committed in the name of {vault.person.name}: {_listed(waiting)}.")
+        done.append(f"Committed in the name of {vault.person.name}: {listed(waiting)}.")
+    if "upkeep" in wanted:
+        vault.repository.tidy()
+        done.append("Had Git pack what lay loose.")
     return done
 
 
@@ -121,132 +94,15 @@ def _stamps(vault: Vault) -> Iterator[Finding]:
         return
 
 
-# -- the files
-
-
-def _files(survey: Survey) -> Iterator[Finding]:
-    for path, why in survey.unreadable.items():
-        yield Finding("file", "problem", why, path=paths.shown(path))
-    for path in survey.odd_names:
-        yield Finding(
-            "name",
-            "problem",
-            "The name is not UTF-8, so the file is passed over.",
-            "Rename it.",
-            paths.shown(path),
-        )
-    for path, stat in survey.stats.items():
-        original = paths.conflict_copy_of(path)
-        if original is not None:
-            yield Finding(
-                "conflict copy",
-                "problem",
-                f"A sync program put this copy beside {paths.shown(original)}.",
-                "Take over what is missing there, then delete the copy.",
-                paths.shown(path),
-            )
-        if is_note(path) and LONGEST_NOTE < stat.size < files.TOO_LARGE:
-            yield Finding(
-                "note",
-                "problem",
-                f"It is larger than {LONGEST_NOTE:,} bytes, so it is kept but not read as a note.",
-                "Split it.",
-                paths.shown(path),
-            )
-
-
-def _clashes(survey: Survey) -> Iterator[Finding]:
-    """Find paths that macOS or Windows would take for one: they differ in case or in Unicode form only."""
-    folders = {path[:at] for path in survey.stats for at, sign in enumerate(path) if sign == "/"}
-    for kind, found in (("folder", folders), ("file", set(survey.stats))):
-        by_key = defaultdict(list)
-        for path in sorted(found):
-            by_key[paths.place_key(path)].append(path)
-        for same in by_key.values():
-            parents = {path.rpartition("/")[0] for path in same}
-            if len(same) > 1 and len(parents) == 1:  # else it is the folders that clash
-                yield Finding(
-                    "name",
-                    "problem",
-                    f"{_listed(same)} differ only in case or Unicode form: one {kind} on macOS and Windows.",
-                    "Rename all but one.",
-                    paths.shown(same[0]),
-                )
-
-
-# -- the notes
-
-_REPAIRS = (
-    ("duplicate key", "Keep one of the lines."),
-    ("conflict markers", "Choose what holds, and take the markers out."),
-    ("front matter is not closed", "Close it with a line of three dashes."),
-    ("code fence", "Close it, or take its sign out: it hides what follows."),
-    ("more than one of", "Keep the property that says what the note is."),
-)
-
-
-def _notes(survey: Survey) -> Iterator[Finding]:
-    for path in survey.not_utf8:
-        yield Finding(
-            "note",
-            "problem",
-            "It is not UTF-8 text, so it is kept but not read.",
-            "Convert it to UTF-8.",
-            paths.shown(path),
-        )
-    for path, note in survey.notes.items():
-        for problem in note.problems:
-            repair = next((do for sign, do in _REPAIRS if sign in problem), "Repair it in an editor.")
-            text = f"It cannot be read in full: {problem}."
-            yield Finding("note", "problem", text, repair, paths.shown(path))
-
-
-def _twins(survey: Survey) -> Iterator[Finding]:
-    called: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for note in survey.living():
-        if note.kind == "entity":
-            called["entity", names.name_key(note.name)].append(note.path)
-        elif note.kind == "key":
-            called["key", note.name].append(note.path)
-        elif note.kind == "memory" and note.id is not None:
-            called["memory", str(note.id)].append(note.path)
-    for (kind, name), same in called.items():
-        if len(same) > 1:
-            stem = links.stem_key(names.file_stem(name))
-            same.sort(key=lambda path: (links.stem_key(path) != stem, len(path), path))
-            yield Finding(
-                "twins",
-                "problem",
-                f"The {kind} {name!r} has {len(same)} notes, {_listed(same)}: tools mean the first.",
-                "Join them, or give all but one another name.",
-                paths.shown(same[0]),
-            )
-
-
-def _relations(survey: Survey) -> Iterator[Finding]:
-    by_stem: dict[str, list[str]] = defaultdict(list)
-    for path in survey.stats:
-        by_stem[links.stem_key(path)].append(path)
-    for note in survey.living():
-        for relation in note.relations:
-            candidates = by_stem.get(links.stem_key(relation.target), ())
-            if links.resolve(relation.target, note.path, candidates) is None:
-                yield Finding(
-                    "relation",
-                    "note",
-                    f"'{relation.type} [[{relation.target}]]' leads to no note.",
-                    "Write that note, or mend the link.",
-                    paths.shown(note.path),
-                )
-
-
 # -- Git, the watcher, the index
 
 
 def _repository(vault: Vault) -> Iterator[Finding]:
     try:
         for found in vault.repository.state():
-            yield Finding(found.topic, found.level, found.text)
+            due = found.topic == "upkeep"
+            do = "A running server sees to it. Or now: vault-mcp doctor --fix" if due else ""
+            yield Finding(found.topic, found.level, found.text, do, fix="upkeep" if due else "")
     except VaultError as error:
         yield Finding("repository", "problem", str(error))
 
@@ -308,10 +164,10 @@ def _index(vault: Vault, survey: Survey) -> Iterator[Finding]:
     fresh = [path for path in survey.stats if path not in known]
     wrong, behind = _compared(survey, known, vault.repository.ignored(fresh))
     if wrong:
-        text = f"The index has other words than {_listed(wrong)}."
+        text = f"The index has other words than {listed(wrong)}."
         yield Finding("index", "problem", text, anew, fix="index")
     elif behind:
-        few = f"Changed since: {_listed(behind)}."
+        few = f"Changed since: {listed(behind)}."
         yield Finding(
             "index", "note", f"The index is behind. {few} The next start of a server takes them in."
         )
@@ -382,9 +238,3 @@ def _utf8(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _listed(found: Iterable[str], most: int = 3) -> str:
-    shown = [paths.shown(path) for path in found]
-    more = f" and {len(shown) - most} more" if len(shown) > most else ""
-    return ", ".join(shown[:most]) + more

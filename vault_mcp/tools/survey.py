@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from vault_mcp.errors import NoteUnreadable, StorageFailed
 from vault_mcp.follow import LONGEST_NOTE, is_note
 from vault_mcp.notes.note import Note, read_note
+from vault_mcp.notes.warnings import secret_in
 from vault_mcp.storage import files
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.objects import blob_id
@@ -28,6 +29,7 @@ class Survey:
         not_utf8: Markdown files that are not UTF-8.
         odd_names: paths that are not UTF-8, which are passed over.
         unreadable: files and folders that cannot be read, each with the reason.
+        secrets: text files that seem to hold a secret, each with what it looks like.
     """
 
     stats: dict[str, FileStat] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Survey:
     not_utf8: list[str] = field(default_factory=list)
     odd_names: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
 
     def living(self) -> Iterator[Note]:
         """Give the notes that are part of the graph."""
@@ -56,7 +59,7 @@ def look_through(root: str, progress: Progress) -> Survey:
     """Read every file that the vault does not pass over."""
     survey = Survey()
     closed: list[str] = []
-    for number, (path, stat) in enumerate(files.walk(root, unreadable=closed), 1):
+    for number, (path, stat) in enumerate(sorted(files.walk(root, unreadable=closed)), 1):
         _look_at(root, path, stat, survey)
         if number % 100 == 0:
             progress(number)
@@ -81,8 +84,16 @@ def _look_at(root: str, path: str, stat: FileStat, survey: Survey) -> None:
         return
     raw, survey.stats[path] = found
     survey.blobs[path] = blob_id(raw)
-    if is_note(path) and len(raw) <= LONGEST_NOTE:
-        try:
-            survey.notes[path] = read_note(path, raw.decode())
-        except UnicodeDecodeError:
+    if len(raw) > LONGEST_NOTE:
+        return
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        if is_note(path):
             survey.not_utf8.append(path)
+        return
+    secret = secret_in(text)
+    if secret is not None:
+        survey.secrets[path] = secret
+    if is_note(path):
+        survey.notes[path] = read_note(path, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -42,6 +43,28 @@ def findings(shop: Workshop) -> Iterator[Finding]:
         return
     yield from _commit_path(shop)
     yield from _leftovers(shop)
+    yield from _upkeep(shop)
+
+
+def _upkeep(shop: Workshop) -> Iterator[Finding]:
+    """Count as `git gc --auto` does (gc.auto and gc.autoPackLimit in git-config(1)): by a 256th of all."""
+    config, folder = shop.probe.config, f"{shop.refs.common_dir}/objects"
+    most_loose, most_packs = config.number("gc.auto", 6700), config.number("gc.autopacklimit", 50)
+    loose = 256 * len(_names(f"{folder}/17", 38))
+    packs = {name[:-5] for name in _names(f"{folder}/pack") if name.endswith(".pack")}
+    packs -= {name[:-5] for name in _names(f"{folder}/pack") if name.endswith(".keep")}
+    if most_loose <= 0:
+        return  # a person keeps it tidy
+    if loose > most_loose or 0 < most_packs < len(packs):
+        yield Finding(
+            "upkeep", "note", f"Git's upkeep is due: about {loose:,} loose objects, {len(packs)} packs."
+        )
+
+
+def _names(folder: str, length: int = 0) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [name for name in os.listdir(folder) if not length or len(name) == length]
+    return []
 
 
 def _commit_path(shop: Workshop) -> Iterator[Finding]:

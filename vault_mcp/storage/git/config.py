@@ -48,6 +48,13 @@ class Config:
         start = f"{section}."
         return [(name, value or "") for _, name, value in self.entries if name.startswith(start)]
 
+    def number(self, key: str, default: int) -> int:
+        """Give a whole number; the default where there is none, or one that is written with a unit."""
+        try:
+            return int(self.text(key))
+        except ValueError:
+            return default
+
     def own_programs(self) -> list[tuple[str, str]]:
         """Give what overlays the programs that the repository's own files name: a list of (key, value).
 

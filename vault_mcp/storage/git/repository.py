@@ -246,6 +246,14 @@ class Repository:
         """Have Git tidy up in the background; it happens by itself after many commits."""
         self._upkeep.begin()
 
+    def tidy(self) -> None:
+        """Have Git tidy up here and now, for a command that a person waits for.
+
+        Raises:
+            StorageFailed: Git could not.
+        """
+        self._upkeep.now()
+
     def wait_for_upkeep(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for the round that is running; say whether none runs any more."""
         return self._upkeep.wait(timeout)

@@ -61,6 +61,11 @@ class Upkeep:
                 # What it has to say is its own affair: a round that fails is tried again later.
                 child.wait()
 
+    def now(self) -> None:
+        """Do a round in the foreground."""
+        for step in _STEPS:
+            self._program.run("-c", "gc.autoDetach=false", *step)
+
     def wait(self, timeout: float) -> bool:
         """Wait for the round that is running, if any; say whether none runs any more."""
         thread = self._thread
