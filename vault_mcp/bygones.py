@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vault_mcp.follow import note_of
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 KEPT = 2
 """Moments whose indexes are kept; each is about as large as the index of now."""
+
+AT_ONCE = 200
+"""Notes that are asked of Git at once."""
 
 FORGOTTEN = 24 * 3600
 """Seconds after which what a killed process left is removed."""
@@ -40,10 +44,11 @@ class Bygones:
         self._known: OrderedDict[str, Index] = OrderedDict()
 
     @contextlib.contextmanager
-    def reading(self, sha: str | None, seq: int) -> Iterator[Reader]:
+    def reading(self, sha: str | None, seq: int, *, words: bool = False) -> Iterator[Reader]:
         """Give a snapshot of the vault as a commit has it; None is the vault before its first commit.
 
-        `seq` is the commit's number in the history tables, which have to reach it.
+        `seq` is the commit's number in the history tables, which have to reach it. With `words` the word
+        index is brought in step too, which only recall needs.
         """
         with self._lock:
             index = self._known.get(sha or "")
@@ -53,6 +58,10 @@ class Bygones:
             self._known.move_to_end(sha or "")
             while len(self._known) > KEPT:
                 self._forget(self._known.popitem(last=False)[1])
+            if words:
+                with index.writing() as writer:
+                    while writer.words.settle_words(AT_ONCE):
+                        pass
         with index.reading() as reader:
             yield reader
 
@@ -70,9 +79,13 @@ class Bygones:
             _remove(path)
             raise
 
-    def _read(self, path: str, blob: str) -> tuple[Note | None, int]:
-        raw = self._vault.repository.blob(blob)
-        return note_of(path, raw), len(raw)
+    def _read(self, blobs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, Note | None, int]]:
+        """Read notes, many at a time: one by one, each would wait for Git."""
+        left = iter(blobs)
+        while some := list(itertools.islice(left, AT_ONCE)):
+            raws = self._vault.repository.blobs(blob for _, blob in some)
+            for (path, blob), raw in zip(some, raws, strict=True):
+                yield path, blob, note_of(path, raw), len(raw)
 
     def _is_indexed(self, sha: str, path: str) -> bool:
         mode = self._vault.repository.mode_at(sha, path)

@@ -320,3 +320,33 @@ def test_an_edit_made_by_hand_is_recalled_at_once(root: Path) -> None:
         (one,) = recall(vault, "brown walrus")["results"]
         assert recall(vault, "grey")["results"] == []
     assert (one["id"], one["text"]) == (number, "The walrus is brown.")
+
+
+def test_recall_as_of_a_moment_gives_what_was_remembered_then(root: Path) -> None:
+    with opened(root, QUIETLY) as vault:
+        vault.read_past()
+        number = remember(vault, "The walrus is called Bruno.", tags=["zoo"])
+        gone = remember(vault, "A walrus eats clams.")
+        entities.create_entities(
+            vault, CLAUDE, [{"name": "Zoo", "entityType": "place", "observations": ["has one walrus"]}]
+        )
+        then = git(root, "rev-parse", "HEAD").strip()
+        told = recall(vault, "walrus", limit=10)
+        writing.memory_update(vault, CLAUDE, number, "The walrus is called Nora.", "s", tags=["new"])
+        writing.memory_forget(vault, CLAUDE, gone)
+        observations.add_observations(
+            vault, CLAUDE, [{"entityName": "Zoo", "contents": ["has a second walrus"]}]
+        )
+        write_files(root, {"w.md": "A walrus by hand.\n"})
+        vault.noticed(None)
+        assert "The walrus is called Nora." in texts(vault, "walrus", limit=10)
+        for moment in (then, then[:8]):
+            past = recall(vault, "walrus", limit=10, as_of=moment)
+            assert past["results"] == told["results"]
+            assert "words alone" in past["notice"]
+        assert recall(vault, "walrus", as_of="2001-01-01")["results"] == []
+    assert texts_of(past) == texts_of(told)
+
+
+def texts_of(told: dict[str, Any]) -> set[str]:
+    return {one["text"] for one in told["results"]}

@@ -123,6 +123,18 @@ def date_some(db: sqlite3.Connection, most: int) -> int:
 
 def forget_dates(db: sqlite3.Connection) -> None:
     """Take back all that history told, and put every note off: the past was rewritten."""
+    _forget(db, 0, _NOW)
+    db.execute("UPDATE notes SET added = NULL, added_by = NULL WHERE created IS NULL")
+    db.execute("INSERT OR IGNORE INTO undated SELECT path FROM files JOIN notes USING (id)")
+
+
+def forget_dates_of(db: sqlite3.Connection, number: int) -> None:
+    """Take back all that history told of one note."""
+    _forget(db, number << SHIFT, (number << SHIFT) | MOST_ROWS)
+    db.execute("UPDATE notes SET added = NULL, added_by = NULL WHERE id = ? AND created IS NULL", (number,))
+
+
+def _forget(db: sqlite3.Connection, first: int, last: int) -> None:
     said = "CAST(strftime('%s', said_at) AS INTEGER)"
     for table, touched in (
         ("observations", f", touched = max(coalesce(added, 0), coalesce({said}, 0))"),
@@ -130,11 +142,11 @@ def forget_dates(db: sqlite3.Connection) -> None:
     ):
         db.execute(
             f"UPDATE {table} SET edited_at = said_at, edited_by = said_by, edited = {said}, said_at = NULL,"
-            f" said_by = NULL, from_git = 0{touched} WHERE from_git & {GIT_EDITED}"
+            f" said_by = NULL, from_git = 0{touched} WHERE id BETWEEN ? AND ? AND from_git & {GIT_EDITED}",
+            (first, last),
         )
         db.execute(
             f"UPDATE {table} SET added_at = NULL, agent = NULL, added = NULL, from_git = {GIT_ADDED}"
-            f"{', touched = NULL' if touched else ''} WHERE from_git & {GIT_ADDED}"
+            f"{', touched = NULL' if touched else ''} WHERE id BETWEEN ? AND ? AND from_git & {GIT_ADDED}",
+            (first, last),
         )
-    db.execute("UPDATE notes SET added = NULL, added_by = NULL WHERE created IS NULL")
-    db.execute("INSERT OR IGNORE INTO undated SELECT path FROM files JOIN notes USING (id)")

@@ -4,10 +4,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault_mcp.notes.note import Fact
+from vault_mcp.notes.note import Fact, Note
+from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.index import grams
 from vault_mcp.storage.index.current import CurrentTables
-from vault_mcp.storage.index.dating import date_note, date_some, forget_dates, put_off
+from vault_mcp.storage.index.dating import date_note, date_some, forget_dates, forget_dates_of, put_off
 from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.history import HistoryTables
 from vault_mcp.storage.index.reader import Reader
@@ -44,6 +45,15 @@ class IndexWriter(CurrentTables):
         """Have the current tables tell of a commit of the past: in an index of its own (see `bygone`)."""
         self._state.head = self._state.history_head = sha
         self._at = seq
+
+    def put_bygone(self, path: str, blob: str, stat: FileStat, note: Note | None) -> None:
+        """Do as `put_file`, and have the note dated by what history knew at the commit of `as_of` alone."""
+        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        if row is not None:
+            forget_dates_of(self._db, row[0])
+        self.put_file(path, blob, stat, note)
+        if note is not None:
+            self._undated.add(path)
 
     @property
     def reader(self) -> Reader:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def reading_at(vault: Vault, as_of: str) -> Iterator[Reader]:
+def reading_at(vault: Vault, as_of: str, *, words: bool = False) -> Iterator[Reader]:
     """Give a snapshot of the vault as it was at a moment; of now where none is named.
+
+    With `words` that of a moment can be asked for passages by their words.
 
     Raises:
         BadArgument: it is no moment.
@@ -27,5 +29,6 @@ def reading_at(vault: Vault, as_of: str) -> Iterator[Reader]:
         return
     with vault.remembering() as reader:
         moment = moment_of(reader, as_of, "as_of")
-    with vault.bygones.reading(moment.commit.sha if moment.commit else None, moment.seq) as reader:
+    sha = moment.commit.sha if moment.commit else None
+    with vault.bygones.reading(sha, moment.seq, words=words) as reader:
         yield reader

@@ -79,18 +79,24 @@ class Answers:
     waiting: int = 0
 
 
-def answers(vault: Vault, question: str, most: int, scope: Scope = EVERYTHING) -> Answers:
+def answers(
+    vault: Vault, question: str, most: int, scope: Scope = EVERYTHING, reader: Reader | None = None
+) -> Answers:
     """Give the best passages on a question, at most one of each note; filters apply before ranking.
 
-    A question without a single word, such as one of punctuation only, finds nothing.
+    A question without a single word, such as one of punctuation only, finds nothing. `reader` is a snapshot
+    of the past to ask instead of the present: by words alone, since vectors are those of now.
     """
     asked = read_question(question, datetime.now(UTC).date())
+    if reader is not None:
+        found, total = _Search(reader, asked, None, scope).best(most) if asked.terms else ([], 0)
+        return Answers(found, total)
     waiting = vault.settle_words(SETTLE_MOST)
     if not asked.terms:
         return Answers(waiting=waiting)
     near = vault.meaning.nearness(question[:ENCODED_MOST])
-    with vault.reading() as reader:
-        search = _Search(reader, asked, near, scope)
+    with vault.reading() as now:
+        search = _Search(now, asked, near, scope)
         found, total = search.best(most)
     return Answers(found, total, waiting)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.memories import claims, consolidating, listing, recalling, walking, web, writing
-from vault_mcp.tools.shapes import CURSOR, IF_VERSION, PAGE, RECEIPT, WARNINGS
+from vault_mcp.tools.shapes import AS_OF, CURSOR, IF_VERSION, PAGE, RECEIPT, WARNINGS
 from vault_mcp.tools.tool import ADDS, READS, Hints, Result, Tool
 
 
@@ -98,6 +98,7 @@ MEMORY_RECALL = memory_tool(
                 ("relevance", "recent", "importance"),
                 default="relevance",
             ),
+            "as_of": AS_OF,
             "cursor": CURSOR,
         }
     ),

@@ -72,7 +72,12 @@ def text_at(vault: Vault, path: str) -> str:
     found = files.read(vault.root, path)
     if found is None:
         return ""
-    text = found[0].decode("utf-8", "replace")
+    return text_of(found[0])
+
+
+def text_of(raw: bytes) -> str:
+    """Give the exact text of a memory out of its file's bytes."""
+    text = raw.decode("utf-8", "replace")
     return memory_text(text, outline(text))
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import BadArgument
 from vault_mcp.storage.index import Scope
 from vault_mcp.tools.graph.records import Json, not_blank
+from vault_mcp.tools.history.asof import reading_at
 from vault_mcp.tools.memories import listing
 from vault_mcp.tools.memories.answers import Answer, answers, most_important_first, newest_first
+from vault_mcp.tools.memories.listing import text_of
 from vault_mcp.tools.moments import moment
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
-    from vault_mcp.storage.index import UnitRow
+    from vault_mcp.storage.index import Reader, UnitRow
     from vault_mcp.vault import Vault
 
 FAMILIES = {
@@ -37,6 +40,8 @@ LAST_PAGE = 2_000
 BUDGET = 40_000
 """Characters of JSON that one page of results may take."""
 
+BY_WORDS_ALONE = "This is what was remembered then, found by words alone."
+
 TEXT_MOST = 4_000
 """Characters of a memory's text that a result shows; its note has the rest."""
 
@@ -53,6 +58,7 @@ def memory_recall(
     since: str = "",
     before: str = "",
     sort: str = "relevance",
+    as_of: str = "",
     cursor: str = "",
 ) -> Json:
     """Give what the memory holds on a question, best first."""
@@ -66,12 +72,15 @@ def memory_recall(
         moment(since, "since"),
         moment(before, "before"),
     )
-    told = answers(vault, query, SORTED_MOST if sort != "relevance" else start + limit, scope)
-    found, total = list(told.found), told.total
-    if sort != "relevance":
-        found = newest_first(found) if sort == "recent" else most_important_first(found)
-        total = len(found)
-    results = _page(vault, found[start : start + limit])
+    most = SORTED_MOST if sort != "relevance" else start + limit
+    then = bool(as_of.strip())
+    with reading_at(vault, as_of, words=True) if then else contextlib.nullcontext() as past:
+        told = answers(vault, query, most, scope, past)
+        found, total = list(told.found), told.total
+        if sort != "relevance":
+            found = newest_first(found) if sort == "recent" else most_important_first(found)
+            total = len(found)
+        results = _page(vault, found[start : start + limit], past)
     page: Json = {
         "query": query if len(query) <= 500 else query[:499] + "…",
         "session_id": session_id or "all",
@@ -83,7 +92,7 @@ def memory_recall(
     if results and following < total:
         page["next_cursor"] = str(following)
         page["left_out"] = f"{total - following} more were found: call again with cursor set to next_cursor."
-    notice = _notice(vault, query, total, told.waiting)
+    notice = BY_WORDS_ALONE if then else _notice(vault, query, total, told.waiting)
     return page | {"notice": notice} if notice else page
 
 
@@ -95,11 +104,11 @@ def _start(cursor: str) -> int:
     return int(cursor)
 
 
-def _page(vault: Vault, found: list[Answer]) -> list[Json]:
+def _page(vault: Vault, found: list[Answer], past: Reader | None) -> list[Json]:
     results: list[Json] = []
     room = BUDGET
     for one in found:
-        result = _result(vault, one)
+        result = _result(vault, one, past)
         room -= len(json.dumps(result, ensure_ascii=False))
         if room < 0 and results:
             break
@@ -107,7 +116,7 @@ def _page(vault: Vault, found: list[Answer]) -> list[Json]:
     return results
 
 
-def _result(vault: Vault, one: Answer) -> Json:
+def _result(vault: Vault, one: Answer, past: Reader | None) -> Json:
     unit = one.unit
     score = round(one.ranked.score, 4)
     told: Json = {}
@@ -131,15 +140,17 @@ def _result(vault: Vault, one: Answer) -> Json:
         told["superseded"] = True
     if unit.archived:
         told["archived"] = True
-    return told | _of_memory(vault, unit) if unit.family == "memory" else told
+    return told | _of_memory(vault, unit, past) if unit.family == "memory" else told
 
 
-def _of_memory(vault: Vault, unit: UnitRow) -> Json:
+def _of_memory(vault: Vault, unit: UnitRow, past: Reader | None) -> Json:
     """Tell what only memories have; their whole text where it is not too long, and else the passage."""
-    whole = listing.text_at(vault, unit.path) or unit.text
-    with vault.snapshot() as reader:
+    with vault.snapshot() if past is None else contextlib.nullcontext(past) as reader:
         row = reader.note_at(unit.path)
         tags = list(reader.tags_of(row.id)) if row else []
+        file = past.file(unit.path) if past is not None else None
+    whole = text_of(vault.repository.blob(file.blob)) if file else listing.text_at(vault, unit.path)
+    whole = whole or unit.text
     told: Json = {
         "text": whole if len(whole) <= TEXT_MOST else unit.text,
         "memory_type": unit.type,
