@@ -6,6 +6,7 @@ Everything here that writes holds the vault's lock; comparing files with the ind
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -113,6 +114,31 @@ def follow_head(vault: Vault, writer: Writer) -> None:
         dated = index.date()
     if dated:
         vault.history_behind()  # there may be more
+
+
+def align_history(vault: Vault, new: str) -> str | None:
+    """See that the history tables end at a commit of the first-parent chain of `new`; give that commit.
+
+    They may not: a branch was rewritten, or moved forward to a merge in which the old end is the other
+    parent. What came after the last commit that both have is forgotten then, and has to be read again.
+    """
+    old = vault.index.history_head
+    if old is None or old == new:
+        return old
+    found = None
+    with vault.snapshot() as reader, contextlib.closing(vault.repository.first_parents(new)) as chain:
+        for sha in chain:
+            if sha == old:
+                return old
+            if reader.commit(sha) is not None:
+                found = sha
+                break
+    with vault.index.writing() as index:
+        if found is None:
+            index.reset_history()
+        else:
+            index.rewind(found)
+    return found
 
 
 # -- files

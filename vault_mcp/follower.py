@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
-from vault_mcp.follow import compare, follow_files, look_at_files
+from vault_mcp.follow import align_history, compare, follow_files, look_at_files
 from vault_mcp.storage.index import IndexDamaged
 from vault_mcp.storage.index.replay import replay as read_past
 
@@ -227,10 +227,7 @@ class Follower:
                 old, new = vault.index.history_head, writer.head
                 if old == new or new is None:
                     return True
-                if old is not None and not repository.is_ancestor(old, new):
-                    with vault.index.writing() as index:
-                        index.reset_history()
-                    old = None
+                old = align_history(vault, new)
             commits = repository.history(old, new)
             for _ in read_past(vault.index, commits, repository.blob, turn=self._turn):
                 if self._stopping.is_set() or time.monotonic() > deadline:

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "blame": "cli_history",
     "restore": "cli_history",
     "undo": "cli_history",
+    "sync": "cli_sync",
     "merge-driver": "cli_merge",
     "erase": "cli_erase",
     "doctor": "cli_doctor",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_mcp.follow import LONGEST_NOTE, is_note
 from vault_mcp.notes import links, names
+from vault_mcp.notes.conflict import CONFLICT
 from vault_mcp.storage import files, paths
 from vault_mcp.tools.finding import Finding, listed
 
@@ -139,6 +140,10 @@ def _notes(survey: Survey) -> Iterator[Finding]:
             paths.shown(path),
         )
     for path, note in survey.notes.items():
+        if CONFLICT in note.properties:
+            text = "A sync left it for you to decide: it holds what another machine made of a note."
+            do = "Take over what is missing in the note that it links to, then delete it."
+            yield Finding("conflict", "problem", text, do, paths.shown(path))
         for problem in note.problems:
             repair = next((do for sign, do in _REPAIRS if sign in problem), "Repair it in an editor.")
             text = f"It cannot be read in full: {problem}."

@@ -35,3 +35,40 @@ def diff_text(program: GitProgram, old: str | None, new: str, paths: Sequence[st
     literal = [f":(literal){path}" for path in paths]
     out = program.run("-c", "core.quotePath=false", *_DIFF, *revisions, "--", *literal)
     return out.decode("utf-8", "replace")
+
+
+Files = dict[str, tuple[int, str] | None]
+"""Path -> mode and blob of files, submodules and links; None for one that is gone."""
+
+
+def changed_files(program: GitProgram, old: str | None, new: str) -> Files:
+    """Give what a commit has otherwise than another (None: than nothing)."""
+    if not is_sha(new) or (old is not None and not is_sha(old)):
+        raise BadArgument("A commit is named by its full hash here.")
+    if old is None:
+        rows = program.run("ls-tree", "-r", "-z", "--full-tree", new).split(b"\0")
+        parted = (row.partition(b"\t") for row in rows if row)
+        return {
+            _path(path): (int(told.split(b" ")[0], 8), told.split(b" ")[2].decode())
+            for told, _, path in parted
+        }
+    out = program.run(
+        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", old, new
+    )
+    fields = out.split(b"\0")
+    found: Files = {}
+    for told, path in zip(fields[0::2], fields[1::2], strict=False):
+        _, mode, _, blob, _ = told[1:].split(b" ")
+        found[_path(path)] = (int(mode, 8), blob.decode()) if int(mode, 8) else None
+    return found
+
+
+def merge_bases(program: GitProgram, one: str, other: str) -> list[str]:
+    """Give the best common ancestors of two commits; none where they share no history."""
+    if not is_sha(one) or not is_sha(other):
+        raise BadArgument("A commit is named by its full hash here.")
+    return program.run("merge-base", "--all", one, other, fine=(0, 1)).decode().split()
+
+
+def _path(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vault_mcp.errors import StorageFailed
+from vault_mcp.errors import RepositoryRefused, StorageFailed
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.message import Ident
 from vault_mcp.storage.git.objects import blob_id
@@ -34,13 +34,19 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Who says what in a commit: `text` is the message as Git stores it."""
+    """Who says what in a commit: `text` is the message as Git stores it.
+
+    `merged` are further parents, of a merge. `made` names a commit that is there already: the branch only
+    moves forward to it, and its tree has to be what comes of the files.
+    """
 
     text: bytes
     tool: str
     author: Ident
     committer: Ident
     at: int
+    merged: tuple[str, ...] = ()
+    made: str = ""
 
     @property
     def subject(self) -> bytes:
@@ -93,7 +99,17 @@ def make_draft(
         )
         draft.modes = {path: draft.edited.modes[encoded(path)] for path, oid in draft.oids.items() if oid}
         tree = draft.edited.root
-    draft.sha = head if head and tree == root else _store_commit(shop, tree, head, words)
+    if words.made:
+        if tree != shop.root_tree(words.made):
+            raise RepositoryRefused(
+                "This repository stores files otherwise than they are on disk, so the vault cannot bring it "
+                "forward by itself. Do it with: git pull"
+            )
+        draft.sha = words.made
+    elif head and tree == root and not words.merged:
+        draft.sha = head
+    else:
+        draft.sha = _store_commit(shop, tree, head, words)
     shop.remember(draft.sha, tree)
     return draft
 
@@ -141,15 +157,16 @@ def _store_commit(shop: Workshop, tree: bytes, head: str | None, words: Words) -
     probe = shop.probe
     if probe.rules.signed and not probe.unsignable:
         try:
+            parents = [head, *words.merged] if head else []
             return shop.git.signed_commit(
-                tree.hex(), head, words.text, words.author, words.committer, words.at
+                tree.hex(), parents, words.text, words.author, words.committer, words.at
             )
         except StorageFailed as error:
             # Signed when it can be done without asking anybody; `state` tells when it could not.
             probe.unsignable = str(error)
     body = b"tree %s\n%sauthor %s\ncommitter %s\n\n%s" % (
         tree.hex().encode(),
-        b"parent %s\n" % head.encode() if head else b"",
+        b"".join(b"parent %s\n" % sha.encode() for sha in (head, *words.merged) if sha),
         words.author.header(words.at),
         words.committer.header(words.at),
         words.text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from vault_mcp.errors import BadArgument, StorageFailed
@@ -66,6 +66,15 @@ def count_commits(program: GitProgram, old: str | None, new: str) -> int:
     return int(program.run("rev-list", "--first-parent", "--count", span, "--"))
 
 
+def count_between(program: GitProgram, old: str | None, new: str) -> int:
+    """Count the commits that `new` has beyond `old` (None: all), on every line of descent."""
+    for revision in (old, new):
+        if revision is not None and not is_sha(revision):
+            raise BadArgument("A commit is named by its full hash here.")
+    span = (new,) if old is None else (f"^{old}", new)
+    return int(program.run("rev-list", "--count", *span, "--"))
+
+
 def recent_subjects(program: GitProgram, sha: str, most: int) -> list[str]:
     """Give the subjects of a commit and of those before it along first parents, the newest first."""
     if not is_sha(sha):
@@ -104,6 +113,24 @@ def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[His
         child.stdout.close()
         child.stderr.close()
         child.wait()
+
+
+def first_parents(program: GitProgram, sha: str) -> Generator[str, None, None]:
+    """Give a commit and those before it along first parents, the newest first; to be closed."""
+    if not is_sha(sha):
+        raise BadArgument("A commit is named by its full hash here.")
+    child = program.start("rev-list", "--first-parent", sha, "--")
+    assert child.stdin
+    assert child.stdout
+    assert child.stderr
+    child.stdin.close()
+    try:
+        for line in child.stdout:
+            yield line.decode().strip()
+    finally:
+        end(child)
+        child.stdout.close()
+        child.stderr.close()
 
 
 def _tokens(stream: object) -> Iterator[bytes]:

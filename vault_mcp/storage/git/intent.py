@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from vault_mcp.errors import RepositoryRefused
 
-_VERSION = 1
+_VERSION = 2
+_FIRST = 1
+"""The form without what a merge needs."""
 
 
 class Step(NamedTuple):
@@ -49,6 +51,8 @@ class Intent(NamedTuple):
     message: str
     write_files: bool
     steps: tuple[Step, ...]
+    merged: tuple[str, ...] = ()
+    made: str = ""
 
 
 class IntentFile:
@@ -85,12 +89,15 @@ class IntentFile:
             line = file.read()
         if not line.endswith(b"\n"):
             return None
-        version, *fields, steps = json.loads(line)
-        if version != _VERSION:
+        version, *fields = json.loads(line)
+        if version == _FIRST:
+            fields += [[], ""]
+        elif version != _VERSION:
             raise RepositoryRefused(
                 "A newer release of this program left a write unfinished. Start that release to finish it."
             )
-        return Intent._make((*fields, tuple(Step(*step) for step in steps)))
+        *fields, steps, merged, made = fields
+        return Intent._make((*fields, tuple(Step(*step) for step in steps), tuple(merged), made))
 
     def write(self, intent: Intent) -> None:
         """Put the record on disk."""

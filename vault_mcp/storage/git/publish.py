@@ -144,6 +144,8 @@ class Publication:
                     message=words.text.decode(),
                     write_files=self._write_files,
                     steps=tuple(steps),
+                    merged=words.merged,
+                    made=words.made,
                 )
             )
 
@@ -193,7 +195,9 @@ class Publication:
         if draft.empty:
             return
         first = b"" if draft.parent else b" (initial)"
-        reason = b"commit%s: %s" % (first, words.subject)
+        reason = b"commit%s: %s" % (b" (merge)" if words.merged else first, words.subject)
+        if words.made:
+            reason = words.subject
         if shop.probe.rules.through_git:
             shop.git.move(self._ref, draft.sha, draft.parent, reason.decode(), words.committer, words.at)
             return

@@ -81,12 +81,17 @@ def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bo
         writes = _what_is_left(shop, intent, head)
         if not writes:
             return
+        # A merge holds for the commit it was made on and with all of its files. What is left of one is a
+        # plain commit, and the next sync merges anew.
+        whole = head == intent.parent and len(writes) == len(intent.steps)
         words = Words(
             text=intent.message.encode(),
             tool=intent.tool,
             author=Ident(intent.agent, intent.email),
             committer=Ident(intent.committer, intent.committer_email),
             at=intent.at,
+            merged=intent.merged if whole else (),
+            made=intent.made if whole else "",
         )
         with contextlib.suppress(HeadMovedError):
             holders = {step.path: step.holder for step in intent.steps}

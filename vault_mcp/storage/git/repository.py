@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from types import TracebackType
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
@@ -13,7 +13,7 @@ from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.driver import register
 from vault_mcp.storage.git.environment import GitProgram
-from vault_mcp.storage.git.history import HistoryCommit, read_history
+from vault_mcp.storage.git.history import HistoryCommit, first_parents, read_history
 from vault_mcp.storage.git.ignore import Ignore
 from vault_mcp.storage.git.index_image import IndexImage
 from vault_mcp.storage.git.intent import IntentFile
@@ -204,6 +204,19 @@ class Repository:
         found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
         return self.blob(found[1].hex()) if found else None
 
+    def entry_at(self, commit: str, path: str) -> tuple[int, str] | None:
+        """Give mode and blob of a file as a commit has it; None where it has none."""
+        found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
+        return (int(found[0], 8), found[1].hex()) if found and found[0] != FOLDER else None
+
+    def branch(self) -> str:
+        """Give the name of the branch that is checked out.
+
+        Raises:
+            RepositoryRefused: HEAD is detached.
+        """
+        return self._shop.refs.branch().removeprefix("refs/heads/")
+
     def mode_at(self, commit: str, path: str) -> int | None:
         """Give Git's mode of a file as a commit has it; None where it has none."""
         found = self._shop.trees.find(self._shop.root_tree(commit), encoded(path))
@@ -224,6 +237,10 @@ class Repository:
     def history(self, old: str | None, new: str) -> Iterator[HistoryCommit]:
         """Give the commits that `new` has beyond `old` (None: all), oldest first, along first parents."""
         return read_history(self.program, old, new)
+
+    def first_parents(self, sha: str) -> Generator[str, None, None]:
+        """Give a commit and those before it along first parents; to be closed."""
+        return first_parents(self.program, sha)
 
     def is_ancestor(self, a: str, b: str) -> bool:
         """Say whether commit `a` is `b` or lies behind it."""

@@ -57,14 +57,14 @@ class ThroughGit:
         return out.decode().strip()
 
     def signed_commit(
-        self, tree: str, parent: str | None, text: bytes, author: Ident, committer: Ident, at: int
+        self, tree: str, parents: Sequence[str], text: bytes, author: Ident, committer: Ident, at: int
     ) -> str:
         """Store a commit with a signature, without asking anybody anything.
 
         Raises:
             StorageFailed: it could not be signed within four seconds.
         """
-        parents = ["-p", parent] if parent else []
+        above = [part for parent in parents for part in ("-p", parent)]
         extra: dict[str, str | None] = {
             **_persons(author, committer, at),
             # Nobody is there to be asked: no terminal (a new session has none) and no window.
@@ -72,7 +72,7 @@ class ThroughGit:
             "SSH_ASKPASS_REQUIRE": "never",
         }
         code, out, err = self._program.attempt(
-            "-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree, *parents, "-S", "-F", "-",
+            "-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree, *above, "-S", "-F", "-",
             given=text, extra=extra, timeout=SIGNING_SECONDS,
         )  # fmt: skip
         if code:

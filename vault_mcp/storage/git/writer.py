@@ -21,7 +21,7 @@ from vault_mcp.storage.git.publish import HeadMovedError, Publication
 from vault_mcp.storage.git.through_git import UNMERGED
 from vault_mcp.storage.git.workshop import Workshop, encoded
 
-__all__ = ["Committed", "Ident", "Message", "Write", "Writer", "blob_id"]
+__all__ = ["Committed", "HeadMovedError", "Ident", "Message", "Write", "Writer", "blob_id"]
 
 _ATTEMPTS = 20
 # `.git` under every name that some system reads as it: core.protectHFS and core.protectNTFS in git-config(1).
@@ -108,6 +108,43 @@ class Writer:
                 return self._publish(writes, words, write_files=write_files)
             self.ref, self.head = self._shop.refs.head()
         raise RepositoryRefused("The branch moves faster than one can write. Stop the other program first.")
+
+    def merge(
+        self,
+        writes: Mapping[str, Write],
+        message: Message,
+        *,
+        author: Ident,
+        at: int,
+        committer: Ident,
+        merged: str = "",
+        made: str = "",
+    ) -> Committed:
+        """Commit these files as the merge of HEAD and the commit `merged`.
+
+        With `made` nothing new is committed: the branch moves forward to that commit, which is what comes of
+        the files.
+
+        Raises:
+            HeadMovedError: HEAD is elsewhere by now; nothing was changed.
+            VaultError: as `commit` does.
+        """
+        for path in writes:
+            refuse_unsafe(path)
+        words = Words(
+            message.render(),
+            message.trailer("Tool"),
+            author,
+            committer,
+            at,
+            merged=(merged,) if merged else (),
+            made=made,
+        )
+        try:
+            return self._publish(writes, words, write_files=True)
+        except HeadMovedError:
+            self.ref, self.head = self._shop.refs.head()
+            raise
 
     def _publish(self, writes: Mapping[str, Write], words: Words, *, write_files: bool) -> Committed:
         try:

@@ -30,6 +30,7 @@ KEEPS_WORDS = frozenset(
         "history_restore",
         "history_undo",
         "initialize_memory",
+        "sync",
     }
 )
 """Tools that put back or carry over words which others wrote: none of these is an edit."""

@@ -69,6 +69,26 @@ class HistoryTables:
             self._db.execute(f"DELETE FROM {table}")
         self._last = None
 
+    def rewind(self, sha: str) -> list[str]:
+        """Forget what came after a commit, for a branch that goes on otherwise; give the paths concerned."""
+        db = self._db
+        (seq,) = db.execute("SELECT seq FROM commits WHERE sha = ?", (sha,)).fetchone()
+        paths = [
+            row[0]
+            for row in db.execute(
+                "SELECT DISTINCT path FROM places WHERE lineage IN"
+                " (SELECT lineage FROM lineage_commits WHERE seq > ?)",
+                (seq,),
+            )
+        ]
+        for table in ("facts", "places"):
+            db.execute(f"DELETE FROM {table} WHERE first_seq > ?", (seq,))
+            db.execute(f"UPDATE {table} SET last_seq = NULL WHERE last_seq > ?", (seq,))
+        for table in ("lineage_commits", "commits"):
+            db.execute(f"DELETE FROM {table} WHERE seq > ?", (seq,))
+        self._last = None
+        return paths
+
     def lineage_of(self, path: str) -> int | None:
         """Give the lineage of the file at a path."""
         row = self._db.execute(_PLACE, (path,)).fetchone()

@@ -97,6 +97,15 @@ class IndexWriter(CurrentTables):
         forget_dates(self._db)
         self._state.history_head = None
 
+    def rewind(self, sha: str) -> None:
+        """Forget what came after a commit, since the branch goes on from there on another line."""
+        for path in self._history.rewind(sha):
+            row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+            if row is not None:
+                forget_dates_of(self._db, row[0])
+                put_off(self._db, [path])
+        self._state.history_head = sha
+
     def _file_change(self, path: str, old: Sequence[Fact], new: Sequence[Fact]) -> FileChange:
         if path in self._blobs:
             before, after = self._blobs[path]

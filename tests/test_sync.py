@@ -1,0 +1,501 @@
+"""Two machines, one memory: real clones, one bare remote, real merges."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clones import clone, remote_and_clones, sound, tree
+from tests.notes.merges import BASE, CASES, check
+from tests.vaults import CLAUDE, CURSOR, commits, git, make_vault, opened, write_files
+from vault_mcp.errors import BadArgument, NotFound, RepositoryRefused, StorageFailed
+from vault_mcp.notes.note import Note, read_note
+from vault_mcp.storage.git.environment import GitProgram
+from vault_mcp.storage.git.remote import Remote, find_remote, push
+from vault_mcp.sync import Synced, sync
+from vault_mcp.tools.graph.entities import create_entities
+from vault_mcp.tools.graph.observations import add_observations
+from vault_mcp.vault import Options, Vault
+
+Two = tuple[Vault, Vault]
+ADA = "entities/person/Ada.md"
+PLAN = "# Plan\n\nOne.\n\nTwo.\n\nThree.\n"
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Two]:
+    a, b = remote_and_clones(tmp_path, files={ADA: BASE, "Plan.md": PLAN})
+    with quiet(a) as here, quiet(b) as there:
+        yield here, there
+
+
+@contextlib.contextmanager
+def quiet(root: Path) -> Iterator[Vault]:
+    """Open a vault that has looked at its files, and makes no vectors: nothing here asks for them."""
+    with opened(root, Options(embeddings="off")) as vault:
+        vault.wait_until_compared(60)
+        yield vault
+
+
+def path(vault: Vault, name: str) -> Path:
+    return Path(vault.root, name)
+
+
+def text(vault: Vault, name: str) -> str:
+    return path(vault, name).read_text()
+
+
+def note(vault: Vault, name: str) -> Note:
+    return read_note(name, text(vault, name))
+
+
+def write(vault: Vault, name: str, content: str) -> None:
+    """Save a file as a person does, and have it noticed."""
+    write_files(Path(vault.root), {name: content})
+    vault.noticed(frozenset([name]))
+
+
+def remove(vault: Vault, *names: str) -> None:
+    for name in names:
+        path(vault, name).unlink()
+    vault.noticed(frozenset(names))
+
+
+def move(vault: Vault, old: str, new: str) -> None:
+    path(vault, new).parent.mkdir(parents=True, exist_ok=True)
+    path(vault, old).rename(path(vault, new))
+    vault.noticed(frozenset([old, new]))
+
+
+def both(two: Two) -> Synced:
+    """Sync the first, the second, and the first again; give what the second was told."""
+    here, there = two
+    sync(here)
+    done = sync(there)
+    sync(here)
+    assert tree(Path(here.root)) == tree(Path(there.root))
+    for vault in two:
+        assert sound(Path(vault.root))
+    return done
+
+
+def entity(name: str, *facts: str, type: str = "person") -> dict[str, object]:
+    return {"name": name, "entityType": type, "observations": list(facts)}
+
+
+# -- facts
+
+
+def test_what_agents_added_on_two_machines_is_on_both(two: Two) -> None:
+    here, there = two
+    add_observations(here, CLAUDE, [{"entityName": "Ada", "contents": ["From here"]}])
+    add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["From there"]}])
+    done = both(two)
+    assert (done.state, done.received, done.sent, done.told) == ("in step", 1, 2, ())
+    for vault in two:
+        texts = [fact.text for fact in note(vault, ADA).observations]
+        assert texts[-2:] in (["From here", "From there"], ["From there", "From here"])
+        with vault.reading() as reader:
+            assert reader.totals().observations == 7
+    assert git(Path(there.root), "log", "-1", "--format=%an%n%cn%n%s%n%P").splitlines()[:3] == [
+        "Ann on b",
+        "vault-mcp",
+        "sync: 1 change from origin",
+    ]
+
+
+def test_the_fourteen_merges_are_right_through_a_sync(tmp_path: Path) -> None:
+    names = {f"entities/person/{case.name}.md": case for case in CASES}
+    a, b = remote_and_clones(tmp_path, files=dict.fromkeys(names, BASE))
+    with quiet(a) as here, quiet(b) as there:
+        write_files(a, {name: case.ours(BASE) for name, case in names.items()})
+        write_files(b, {name: case.theirs(BASE) for name, case in names.items()})
+        done = both((here, there))
+        for name, case in names.items():
+            check(case, text(here, name), case.ours(BASE), case.theirs(BASE))
+            assert any(told.path == name for told in done.told) == case.reported
+    assert done.conflicts == ()
+
+
+def test_nothing_new_makes_no_commit(two: Two) -> None:
+    here, there = two
+    assert sync(here) == sync(there)
+    before = git(Path(here.root), "rev-parse", "HEAD")
+    done = sync(here)
+    assert (done.state, done.received, done.sent) == ("in step", 0, 0)
+    assert git(Path(here.root), "rev-parse", "HEAD") == before
+
+
+def test_a_hand_edit_that_nobody_committed_is_the_persons_and_goes_along(two: Two) -> None:
+    here, there = two
+    write_files(Path(here.root), {"Plan.md": PLAN.replace("One.", "One by hand.")})
+    sync(here)
+    assert commits(Path(here.root))[0] == "hand-edit: Plan.md"
+    sync(there)
+    assert "One by hand." in text(there, "Plan.md")
+
+
+def test_a_hand_edit_in_a_file_that_comes_is_merged_too(two: Two) -> None:
+    here, there = two
+    write(here, "Plan.md", PLAN.replace("One.", "One of here."))
+    sync(here)
+    write_files(Path(there.root), {"Plan.md": PLAN.replace("Three.", "Three by hand.")})
+    both(two)
+    assert text(here, "Plan.md") == PLAN.replace("One.", "One of here.").replace("Three.", "Three by hand.")
+
+
+# -- what only a person can decide
+
+
+def test_prose_changed_on_both_sides_stays_as_ours_with_theirs_in_a_note_beside(two: Two) -> None:
+    here, there = two
+    write(here, "Plan.md", PLAN.replace("Two.", "Two of here."))
+    write(there, "Plan.md", PLAN.replace("Two.", "Two of there."))
+    done = both(two)
+    (conflict,) = done.conflicts
+    assert conflict.startswith("Plan (conflict ")
+    for vault in two:
+        assert text(vault, "Plan.md") == PLAN.replace("Two.", "Two of there.")
+        kept = text(vault, conflict)
+        assert "Two of here.\n````" in kept
+        assert [link.target for link in note(vault, conflict).links] == ["Plan", "Plan"]
+    assert [told.what for told in done.told] == ["decide"]
+    assert f"to decide: {conflict}" in git(Path(there.root), "log", "-1", "--format=%s")
+
+
+def test_a_property_set_two_ways_is_left_to_the_person(two: Two) -> None:
+    here, there = two
+    for vault, status in ((here, "done"), (there, "late")):
+        write(vault, "Task.md", f"---\nstatus: {status}\n---\n\nTask.\n")
+    done = both(two)
+    assert "status: late" in text(here, "Task.md")
+    assert "done" in text(here, done.conflicts[0])
+
+
+def test_two_values_of_one_key_are_left_to_the_person(two: Two) -> None:
+    here, there = two
+    for vault, value in ((here, "dark"), (there, "light")):
+        write(vault, "keys/theme.md", f"---\nkey: theme\n---\n\n{value}\n")
+    done = both(two)
+    assert note(here, "keys/theme.md").value == "light"
+    assert "dark" in text(here, done.conflicts[0])
+
+
+def test_a_file_that_is_no_note_is_kept_in_both_versions(two: Two) -> None:
+    here, there = two
+    for vault, content in ((here, "1"), (there, "2")):
+        write(vault, "data.csv", content)
+    done = both(two)
+    assert text(here, "data.csv") == "2"
+    (copy,) = [p for p in os.listdir(here.root) if p.startswith("data (conflict ") and p.endswith(".csv")]
+    assert text(here, copy) == "1"
+    assert copy in text(here, done.conflicts[0])
+
+
+# -- files
+
+
+def test_a_rename_here_and_a_fact_there_meet(two: Two) -> None:
+    here, there = two
+    move(here, ADA, "people/Ada Lovelace.md")
+    add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["From there"]}])
+    both(two)
+    for vault in two:
+        assert not path(vault, ADA).exists()
+        assert note(vault, "people/Ada Lovelace.md").observations[-1].text == "From there"
+
+
+def test_a_note_moved_two_ways_stays_where_ours_put_it(two: Two) -> None:
+    here, there = two
+    move(here, "Plan.md", "here/Plan.md")
+    move(there, "Plan.md", "there/Plan.md")
+    done = both(two)
+    assert [told.what for told in done.told] == ["moved"]
+    assert text(here, "there/Plan.md") == PLAN
+    assert not path(here, "here/Plan.md").exists()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_deletion_yields_to_an_edit_and_says_so(two: Two, turned: bool) -> None:
+    deletes, edits = reversed(two) if turned else two
+    remove(deletes, "Plan.md")
+    write(edits, "Plan.md", PLAN.replace("Two.", "Two, edited."))
+    done = both(two)
+    assert "Two, edited." in text(deletes, "Plan.md")
+    assert [told.what for told in done.told] == ["kept"]
+
+
+def test_a_deletion_of_what_nobody_edited_holds(two: Two) -> None:
+    here, there = two
+    remove(here, "Plan.md")
+    write(there, "Other.md", "x\n")
+    both(two)
+    assert not path(there, "Plan.md").exists()
+
+
+def test_an_entity_made_on_both_machines_is_one(two: Two) -> None:
+    here, there = two
+    create_entities(here, CLAUDE, [entity("Grace", "Here", "Both")])
+    create_entities(there, CURSOR, [entity("Grace", "There", "Both", type="admiral")])
+    done = both(two)
+    assert sorted(told.what for told in done.told) == ["decide", "joined"]
+    (only,) = [p for p in Path(here.root).rglob("*.md") if read_note(p.name, p.read_text()).name == "Grace"]
+    found = read_note(only.name, only.read_text())
+    assert sorted(fact.text for fact in found.observations) == ["Both", "Here", "There"]
+    assert found.type == "admiral"
+
+
+def test_a_memory_number_given_twice_is_given_anew_to_the_one_that_nobody_else_knows(two: Two) -> None:
+    here, there = two
+    memory = "---\nmemory: episodic\nid: 2026100509123301\n---\n\n{}\n"
+    write(here, "memories/Here.md", memory.format("Said here."))
+    write(there, "memories/There.md", memory.format("Said there."))
+    done = both(two)
+    assert [told.what for told in done.told] == ["number"]
+    assert note(here, "memories/Here.md").id == 2026100509123301
+    assert note(here, "memories/There.md").id == 2026100509123302
+
+
+def test_two_memories_at_one_path_are_two(two: Two) -> None:
+    here, there = two
+    for vault, number in ((here, 2026100509123301), (there, 2026100509123401)):
+        write(vault, "memories/Same.md", f"---\nmemory: episodic\nid: {number}\n---\n\nSame words.\n")
+    both(two)
+    found = {note(here, f"memories/{p.name}").id for p in path(here, "memories").iterdir()}
+    assert found == {2026100509123301, 2026100509123401}
+
+
+def test_names_that_differ_in_case_alone_get_apart(two: Two) -> None:
+    here, there = two
+    write(here, "notes/Idea.md", "Here.\n")
+    write(there, "notes/idea.md", "There.\n")
+    done = both(two)
+    assert [told.what for told in done.told] == ["renamed"]
+    assert sorted(p.name for p in path(here, "notes").iterdir()) == ["Idea (2).md", "idea.md"]
+
+
+def test_a_file_and_a_folder_of_one_name_get_apart(two: Two) -> None:
+    here, there = two
+    write(here, "thing", "a file\n")
+    write(there, "thing/note.md", "in a folder\n")
+    both(two)
+    assert text(here, "thing/note.md") == "in a folder\n"
+    assert text(here, "thing (2)") == "a file\n"
+
+
+def test_histories_that_share_nothing_become_one(tmp_path: Path) -> None:
+    bare = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(bare))
+    a = make_vault(tmp_path / "a", {"A.md": "a\n", "Same.md": "s\n"})
+    b = make_vault(tmp_path / "b", {"B.md": "b\n", "Same.md": "s\n"})
+    with quiet(a) as here, quiet(b) as there:
+        assert sync(here, str(bare)).sent == 2
+        sync(there, str(bare))
+        sync(here)
+        assert tree(a) == tree(b)
+        assert {"A.md", "B.md", "Same.md"} <= set(os.listdir(a))
+
+
+def test_a_branch_of_another_name_is_the_remotes_own(tmp_path: Path) -> None:
+    a, _ = remote_and_clones(tmp_path)
+    b = tmp_path / "c"
+    b.mkdir()
+    git(b, "init", "-q", "-b", "master")
+    make_vault(b)
+    with quiet(b) as there:
+        done = sync(there, str(tmp_path / "remote.git"))
+        assert (done.branch, done.state) == ("main", "in step")
+        assert git(a, "ls-remote", "--heads", "origin").count("refs/heads/") == 1
+        assert sync(there).branch == "main"
+
+
+# -- the remote
+
+
+def test_a_remote_that_is_away_is_no_error(two: Two, tmp_path: Path) -> None:
+    here, _ = two
+    add_observations(here, CLAUDE, [{"entityName": "Ada", "contents": ["Offline"]}])
+    (tmp_path / "remote.git").rename(tmp_path / "away.git")
+    done = sync(here)
+    assert (done.state, done.sent) == ("offline", 0)
+    (tmp_path / "away.git").rename(tmp_path / "remote.git")
+    assert sync(here).sent == 1
+    git(Path(here.root), "remote", "set-url", "origin", "https://nowhere.invalid/notes.git")
+    assert sync(here).state == "offline"
+
+
+def test_without_a_remote_it_says_how_to_name_one(tmp_path: Path) -> None:
+    with quiet(make_vault(tmp_path / "a", {"A.md": "a\n"})) as vault:
+        with pytest.raises(NotFound, match="vault-mcp sync REMOTE"):
+            sync(vault)
+        with pytest.raises(NotFound, match="no folder"):
+            sync(vault, str(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ext::sh -c touch% trapped",
+        "--upload-pack=touch trapped",
+        "ssh://-oProxyCommand=touch/x",
+        "-oProxyCommand=x:y",
+        "fd::3",
+        "git://example.invalid/x",
+        "ftp://example.invalid/x",
+        "EXT::touch trapped",
+    ],
+)
+def test_an_address_that_could_run_something_is_refused(two: Two, address: str) -> None:
+    here, _ = two
+    with pytest.raises((BadArgument, NotFound)):
+        sync(here, address)
+    git(Path(here.root), "config", "remote.origin.url", address)
+    with pytest.raises((BadArgument, NotFound)):
+        sync(here)
+    assert not path(here, "trapped").exists()
+
+
+def test_nothing_that_the_vaults_configuration_names_is_run(two: Two, tmp_path: Path) -> None:
+    here, there = two
+    write(there, "New.md", "x\n")
+    sync(there)
+    write(here, "Mine.md", "y\n")
+    trap = tmp_path / "trapped"
+    root = Path(here.root)
+    for key in (
+        "remote.origin.uploadpack",
+        "remote.origin.receivepack",
+        "remote.origin.vcs",
+        "remote.origin.proxy",
+        "core.sshCommand",
+        "core.hooksPath",
+        "merge.vault.driver",
+        "credential.helper",
+    ):
+        git(root, "config", key, f"touch '{trap}' #")
+    for hook in ("pre-push", "post-merge", "reference-transaction", "post-checkout"):
+        file = root / ".git/hooks" / hook
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/sh\ntouch '{trap}'\n")
+        file.chmod(0o755)
+    assert sync(here).state == "in step"
+    assert text(here, "New.md") == "x\n"
+    assert not trap.exists()
+    git(root, "config", "remote.origin.pushurl", f"ext::touch {trap}")
+    assert sync(here).state == "in step"
+    git(root, "config", f"url.ext::touch {trap} .insteadOf", str(tmp_path))
+    with pytest.raises((BadArgument, StorageFailed)):
+        sync(here)
+    assert not trap.exists()
+
+
+@contextlib.contextmanager
+def hostile(tmp_path: Path, *index_info: str) -> Iterator[Vault]:
+    """Have somebody push entries that no vault should take in; give the vault that is to be synced."""
+    a, b = remote_and_clones(tmp_path, files={"A.md": "a\n"})
+    blob = git(b, "hash-object", "-w", "--stdin", given="/etc/passwd").strip()
+    head = git(b, "rev-parse", "HEAD").strip()
+    lines = "".join(line.format(blob=blob, commit=head) for line in index_info)
+    git(b, "update-index", "--index-info", given=lines)
+    git(b, "commit", "-q", "-m", "hostile")
+    git(b, "push", "-q")
+    with quiet(a) as vault:
+        yield vault
+
+
+@pytest.mark.parametrize("diverged", [False, True])
+@pytest.mark.parametrize(
+    "entry", ["120000 {blob}\tlink\n", "160000 {commit}\tsub\n", "100644 {blob}\t.gitmodules\n"]
+)
+def test_links_and_other_repositories_never_reach_the_disk(
+    tmp_path: Path, entry: str, diverged: bool
+) -> None:
+    with hostile(tmp_path, entry) as vault:
+        if diverged:
+            write(vault, "B.md", "b\n")
+        before = git(Path(vault.root), "rev-parse", "HEAD")
+        with pytest.raises((RepositoryRefused, StorageFailed), match=r"remote|origin"):
+            sync(vault)
+        assert git(Path(vault.root), "rev-parse", "HEAD") == before
+        assert not os.path.lexists(path(vault, entry.split("\t")[1].strip()))
+        assert sound(Path(vault.root))
+
+
+def test_a_path_that_leaves_the_vault_is_refused(tmp_path: Path) -> None:
+    a, b = remote_and_clones(tmp_path, files={"A.md": "a\n"})
+    blob = git(b, "hash-object", "-w", "--stdin", given="x").strip()
+    tree_ = git(b, "mktree", given=f"100644 blob {blob}\tx\n").strip()
+    for name in ("..", ".git"):
+        bad = git(b, "mktree", given=f"040000 tree {tree_}\t{name}\n").strip()
+        commit = git(b, "commit-tree", bad, "-p", "HEAD", "-m", "bad").strip()
+        git(b, "push", "-q", "-f", "origin", f"{commit}:refs/heads/main")
+        with quiet(a) as vault:
+            with pytest.raises((RepositoryRefused, StorageFailed)):
+                sync(vault)
+            assert git(a, "rev-parse", "HEAD") != commit
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_ignored_file_is_never_overwritten_or_committed(two: Two) -> None:
+    here, there = two
+    write(there, "secret.md", "theirs\n")
+    sync(there)
+    path(here, ".git/info/exclude").write_text("secret.md\n")
+    path(here, "secret.md").write_text("mine alone\n")
+    with pytest.raises(RepositoryRefused, match="ignored"):
+        sync(here)
+    assert text(here, "secret.md") == "mine alone\n"
+
+
+def test_what_somebody_pushes_meanwhile_is_merged_and_pushed_again(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = two
+    write(here, "Here.md", "x\n")
+    calls: list[str] = []
+
+    def late(program: GitProgram, remote: Remote, sha: str) -> bool:
+        if not calls:
+            calls.append(sha)
+            write(there, "There.md", "y\n")
+            sync(there)
+        return push(program, remote, sha)
+
+    monkeypatch.setattr("vault_mcp.sync.push", late)
+    sync(here)
+    assert len(calls) == 1
+    assert text(here, "There.md") == "y\n"
+    sync(there)
+    assert tree(Path(here.root)) == tree(Path(there.root))
+
+
+def test_a_remote_with_a_password_is_shown_without_it(two: Two) -> None:
+    here, _ = two
+    program = here.repository.program
+    assert find_remote(program, "https://ann:secret@example.org/n.git", "main").shown == (
+        "https://example.org/n.git"
+    )
+
+
+def test_a_third_machine_moves_forward_to_a_merge_whose_other_parent_it_is_at(tmp_path: Path) -> None:
+    a, b = remote_and_clones(tmp_path, files={ADA: BASE})
+    with quiet(a) as here, quiet(b) as there:
+        add_observations(here, CLAUDE, [{"entityName": "Ada", "contents": ["From here"]}])
+        add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["From there"]}])
+        sync(here)
+        here.read_past()
+        both((here, there))
+        for vault in (here, there):
+            vault.read_past()
+            assert vault.index.history_head == vault.repository.head()
+    c = clone(tmp_path / "remote.git", tmp_path / "c")
+    with quiet(c) as fresh, quiet(a) as here:
+        fresh.read_past()
+        here.read_past()
+        with fresh.reading() as one, here.reading() as other:
+            assert one.find_commits(50).rows == other.find_commits(50).rows
+            assert one.fact_versions(ADA) == other.fact_versions(ADA)

@@ -1,0 +1,420 @@
+"""Two commits of one vault made one, file by file, in memory: nothing on disk is read or written.
+
+The rules are those of `docs/sync.md`. What one side alone did is taken over. A note that both changed is
+merged by `notes.merge`. A file that one side moved is merged where it lies now; one that a side deleted stays
+if the other edited it. Where two things want one place, theirs gets another name. What only a person can
+decide stays as ours has it, and theirs is told in a conflict note beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal
+
+from vault_mcp.follow import is_note, note_of
+from vault_mcp.notes.conflict import conflict_note
+from vault_mcp.notes.frontmatter import set_property
+from vault_mcp.notes.merge import merge
+from vault_mcp.notes.merge_facts import Piece
+from vault_mcp.notes.names import name_key
+from vault_mcp.notes.note import Note, facts
+from vault_mcp.storage import paths
+from vault_mcp.storage.git.difference import Files
+from vault_mcp.storage.git.writer import blob_id
+from vault_mcp.storage.index.descent import FileChange, moved_files
+
+What = Literal["both", "edit", "decide", "kept", "moved", "joined", "renamed", "number"]
+"""What a report is about: a fact kept in both forms, an edit that won over a deletion, something for a person
+to decide, a file that one side deleted and the other edited, one moved to two places, an entity made on both
+sides, a file that got another name, a memory that got another number."""
+
+Entry = tuple[int, str]
+"""Mode and blob of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing that both sides did at once: where, what came of it, and a sentence for a person."""
+
+    path: str
+    what: What
+    text: str
+
+
+@dataclass(slots=True)
+class Merged:
+    """What has to change in our files to be both: None for a file that goes."""
+
+    files: dict[str, Entry | None] = field(default_factory=dict)
+    told: list[Told] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    """The conflict notes among the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: what it has otherwise than the base, and how to ask for any file of it."""
+
+    changes: Files
+    entry: Callable[[str], Entry | None]
+
+
+class Blobs:
+    """Contents by blob: those of the repository, and those that a merge made."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = lru_cache(maxsize=2_000)(read)
+        self.made: dict[str, bytes] = {}
+
+    def __call__(self, blob: str) -> bytes:
+        """Give the bytes of a blob."""
+        return self.made[blob] if blob in self.made else self._read(blob)
+
+    def add(self, content: bytes) -> str:
+        """Keep bytes; give the blob they would be."""
+        blob = blob_id(content)
+        self.made[blob] = content
+        return blob
+
+
+def merge_sides(
+    base: Callable[[str], Entry | None],
+    ours: Side,
+    theirs: Side,
+    blobs: Blobs,
+    *,
+    all_ours: Callable[[], Iterable[str]],
+    number_taken: Callable[[int], bool],
+    change: str,
+) -> Merged:
+    """Merge theirs into ours.
+
+    Args:
+        base: Gives a file of what both come from.
+        ours: What stays where only a person can decide.
+        theirs: The other side.
+        blobs: Contents; those of merged files are added.
+        all_ours: Gives every path of ours; asked for when a new file might be a twin of another.
+        number_taken: Says whether a memory of ours has this number.
+        change: The first digits of their commit, for the names of conflict notes.
+    """
+    merging = _Merging(base, ours, theirs, blobs, all_ours, number_taken, change)
+    merging.run()
+    return merging.merged
+
+
+@dataclass(slots=True)
+class _Fate:
+    """What became of a file of the base on one side: where it is now (None: gone) and what it holds."""
+
+    path: str | None
+    entry: Entry | None
+
+
+class _Merging:
+    def __init__(
+        self,
+        base: Callable[[str], Entry | None],
+        ours: Side,
+        theirs: Side,
+        blobs: Blobs,
+        all_ours: Callable[[], Iterable[str]],
+        number_taken: Callable[[int], bool],
+        change: str,
+    ) -> None:
+        self.base, self.ours, self.theirs = base, ours, theirs
+        self.blobs = blobs
+        self.all_ours, self.number_taken, self.change = all_ours, number_taken, change
+        self.merged = Merged()
+        self._twins: dict[str, str] | None = None
+        self._folders: set[str] = set()
+        self._mine, self._mine_new = self._fates(ours)
+        self._their, self._their_new = self._fates(theirs)
+        self._made = self._made_here()
+
+    # -- what each side did
+
+    def _fates(self, side: Side) -> tuple[dict[str, _Fate], dict[str, Entry]]:
+        """Give what became of each touched file of the base, and what is new."""
+        changes = [
+            FileChange(
+                path,
+                old[1] if (old := self.base(path)) else None,
+                new[1] if new else None,
+            )
+            for path, new in side.changes.items()
+        ]
+        moved: dict[str, str] = {}
+        come = [c for c in changes if c.old_blob is None and c.new_blob is not None]
+        gone = [c for c in changes if c.old_blob is not None and c.new_blob is None]
+        if come and gone:
+            moved = moved_files([self._with_facts(change) for change in (*come, *gone)])
+        fates: dict[str, _Fate] = {}
+        fresh: dict[str, Entry] = {}
+        for change in changes:
+            entry = side.changes[change.path]
+            if change.old_blob is not None:
+                fates.setdefault(change.path, _Fate(change.path if entry else None, entry))
+            elif entry is not None and change.path not in moved:
+                fresh[change.path] = entry
+        for path, source in moved.items():
+            fates[source] = _Fate(path, side.changes[path])
+        return fates, fresh
+
+    def _with_facts(self, change: FileChange) -> FileChange:
+        old, new = self._note(change.path, change.old_blob), self._note(change.path, change.new_blob)
+        return replace(change, old=facts(old) if old else (), new=facts(new) if new else ())
+
+    def _note(self, path: str, blob: str | None) -> Note | None:
+        return note_of(path, self.blobs(blob)) if blob and is_note(path) else None
+
+    def _made_here(self) -> dict[tuple[str, str], str]:
+        """Give the entities and keys that our side made, by kind and name."""
+        made: dict[tuple[str, str], str] = {}
+        if self._their_new:
+            for path, (mode, blob) in self._mine_new.items():
+                note = self._note(path, blob) if _is_file(mode) else None
+                if note is not None and note.kind in ("entity", "key"):
+                    made.setdefault((note.kind, _name(note)), path)
+        return made
+
+    # -- the files
+
+    def run(self) -> None:
+        """Merge every file that theirs changed."""
+        for path, fate in sorted(self._their.items()):
+            self._file(path, self._mine.get(path) or _Fate(path, self.base(path)), fate)
+        for path, entry in sorted(self._their_new.items()):
+            self._new(path, entry)
+        self._numbers()
+
+    def _file(self, path: str, mine: _Fate, other: _Fate) -> None:
+        base = self.base(path)
+        if other.path is None or other.entry is None:
+            self._they_deleted(path, mine, base)
+        elif mine.path is None or mine.entry is None:
+            at = self._put_free(other.path, other.entry)
+            self._tell(at, "kept", f"{at} was deleted here and edited there, so it is kept.")
+        else:
+            self._both_have(path, mine, other, base)
+
+    def _they_deleted(self, path: str, mine: _Fate, base: Entry | None) -> None:
+        if mine.path is None:
+            return
+        if mine.path == path and mine.entry == base:
+            self._set(path, None)
+        else:
+            self._tell(mine.path, "kept", f"{mine.path} was edited here and deleted there, so it is kept.")
+
+    def _both_have(self, path: str, mine: _Fate, other: _Fate, base: Entry | None) -> None:
+        assert mine.path
+        assert mine.entry
+        assert other.path
+        assert other.entry
+        at = mine.path
+        if other.path not in (path, mine.path):
+            if mine.path == path:
+                at = other.path
+            else:
+                self._tell(
+                    mine.path, "moved", f"{path} was moved to {mine.path} here and to {other.path} there."
+                )
+        if at != mine.path:
+            if paths.place_key(at) != paths.place_key(mine.path):
+                at = self._free(at)
+            self._set(mine.path, None)
+        entry = self._content(at, base, mine.entry, other.entry)
+        if at != mine.path or entry != mine.entry:
+            self._set(at, entry)
+
+    def _content(self, path: str, base: Entry | None, mine: Entry, other: Entry) -> Entry:
+        """Merge what one file holds."""
+        mode = other[0] if base is not None and mine[0] == base[0] else mine[0]
+        before = base[1] if base else None
+        if other[1] in (before, mine[1]):
+            return mode, mine[1]
+        if mine[1] == before:
+            return mode, other[1]
+        texts = [self._text(blob) if blob else "" for blob in (before, mine[1], other[1])]
+        old, here, there = texts
+        if not is_note(path) or old is None or here is None or there is None:
+            self._beside(path, other)
+            return mode, mine[1]
+        merged = merge(old, here, there)
+        for piece in merged.pieces:
+            if piece.kept:
+                self._tell(path, piece.kept, _kept(path, piece))
+        if merged.open:
+            self._conflict(path, merged.open)
+        return mode, self.blobs.add(merged.text.encode())
+
+    def _text(self, blob: str) -> str | None:
+        raw = self.blobs(blob)
+        try:
+            return None if b"\0" in raw else raw.decode()
+        except UnicodeDecodeError:
+            return None
+
+    # -- new files
+
+    def _new(self, path: str, entry: Entry) -> None:
+        there = self._there(path)
+        if there == entry:
+            return
+        note = self._note(path, entry[1]) if _is_file(entry[0]) else None
+        same = self._made.get((note.kind, _name(note))) if note and note.kind in ("entity", "key") else None
+        if same is None and path in self._mine_new and self._is_the_same(path, note):
+            same = path
+        if same is not None and self._there(same) is not None:
+            mine = self._there(same)
+            assert mine is not None
+            self._set(same, self._content(same, None, mine, entry))
+            if note is not None and note.kind == "entity":
+                self._tell(same, "joined", f"{note.name} was made on both sides; {same} holds what both say.")
+            return
+        at = self._put_free(path, entry)
+        if at != path:
+            self._tell(at, "renamed", f"Their {path} is {at} here: the name was taken.")
+
+    def _is_the_same(self, path: str, note: Note | None) -> bool:
+        """Say whether two files made at one path on both sides are one thing, to be merged."""
+        if note is None:
+            return not is_note(path)
+        there = self._there(path)
+        mine = self._note(path, there[1]) if there else None
+        return mine is not None and mine.kind == note.kind == "note"
+
+    def _put_free(self, path: str, entry: Entry) -> str:
+        there = self._there(path)
+        at = path if there == entry else self._free(path)
+        self._set(at, entry)
+        return at
+
+    def _free(self, path: str) -> str:
+        """Give a path where no file is, nor one that some system would take for it."""
+        number, at = 1, path
+        folder, _, name = path.rpartition("/")
+        stem, dot, ending = name.rpartition(".")
+        while self._taken(at):
+            number += 1
+            called = f"{stem} ({number}).{ending}" if dot and stem else f"{name} ({number})"
+            at = f"{self._clear(folder)}/{called}" if folder else called
+        return at
+
+    def _clear(self, folder: str) -> str:
+        """Give a folder that is no file of ours."""
+        parts = folder.split("/")
+        for at in range(len(parts)):
+            if self._there("/".join(parts[: at + 1])) is not None:
+                parts[at] += " (2)"
+        return "/".join(parts)
+
+    def _taken(self, path: str) -> bool:
+        twins = self._known()
+        known = twins.get(paths.place_key(path))
+        if known is not None and self._there(known) is not None:
+            return True
+        if path in self._folders and any(
+            other.startswith(f"{path}/") and self._there(other) for other in twins.values()
+        ):
+            return True
+        above = path.rpartition("/")[0]
+        return any(self._there(part) is not None for part in _above(above))
+
+    def _known(self) -> dict[str, str]:
+        if self._twins is None:
+            self._twins = {paths.place_key(path): path for path in self.all_ours()}
+            self._folders = {
+                part for path in self._twins.values() for part in _above(path.rpartition("/")[0])
+            }
+            for path in self.merged.files:
+                self._twins.setdefault(paths.place_key(path), path)
+        return self._twins
+
+    def _there(self, path: str) -> Entry | None:
+        """Give a file as it will be."""
+        return self.merged.files[path] if path in self.merged.files else self.ours.entry(path)
+
+    def _set(self, path: str, entry: Entry | None) -> None:
+        self.merged.files[path] = entry
+        if entry is not None and self._twins is not None:
+            self._twins[paths.place_key(path)] = path
+            self._folders.update(_above(path.rpartition("/")[0]))
+
+    # -- what is left to a person
+
+    def _conflict(self, path: str, pieces: Iterable[Piece]) -> None:
+        """Put a note beside one in which something is left to a person; it holds what theirs says."""
+        self._put_conflict(path, conflict_note(path, self.change, pieces))
+
+    def _beside(self, path: str, other: Entry) -> None:
+        """Keep their version of a file that cannot be merged beside ours."""
+        stem, dot, ending = path.rpartition(".")
+        called = f"{stem} (conflict {self.change})" if dot else f"{path} (conflict {self.change})"
+        copy = self._free(f"{called}.{ending}" if dot else called)
+        self._set(copy, other)
+        self._put_conflict(path, conflict_note(path, self.change, (), copy))
+
+    def _put_conflict(self, path: str, text: str) -> None:
+        stem = path.removesuffix(".md")
+        at = self._free(f"{stem} (conflict {self.change}).md")
+        self._set(at, (0o100644, self.blobs.add(text.encode())))
+        self.merged.conflicts.append(at)
+        self._tell(path, "decide", f"Both sides changed {path} in a way only you can decide: see {at}.")
+
+    def _tell(self, path: str, what: What, text: str) -> None:
+        self.merged.told.append(Told(path, what, text))
+
+    # -- numbers of memories
+
+    def _numbers(self) -> None:
+        """Give another number to a memory of ours that has the one of theirs, which others know already."""
+        other = dict(self._numbered(self._their_new))
+        if not other:
+            return
+        for number, path in list(self._numbered(self._mine_new)):
+            entry = self._there(path)
+            if number not in other or other[number] == path or entry is None:
+                continue
+            free = number + 1
+            while free in other or self.number_taken(free):
+                free += 1
+            text = set_property(self.blobs(entry[1]).decode(), "id", free)
+            self._set(path, (entry[0], self.blobs.add(text.encode())))
+            self._tell(path, "number", f"{path} is memory {free} now: {number} was given on both sides.")
+            other[free] = path
+
+    def _numbered(self, files: dict[str, Entry]) -> Iterator[tuple[int, str]]:
+        for path, (mode, blob) in sorted(files.items()):
+            note = self._note(path, blob) if _is_file(mode) else None
+            if note is not None and note.kind == "memory" and note.id is not None:
+                yield note.id, path
+
+
+def _above(folder: str) -> Iterator[str]:
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
+def _is_file(mode: int) -> bool:
+    return mode & 0o170000 == 0o100000
+
+
+def _name(note: Note) -> str:
+    return name_key(note.name) if note.kind == "entity" else note.name
+
+
+def _kept(path: str, piece: Piece) -> str:
+    if piece.kept == "both":
+        both = f"{_shown(piece.ours)} and {_shown(piece.theirs)}"
+        return f"{path}: both sides changed one {piece.what}, so both are kept: {both}."
+    what = _shown(piece.ours or piece.theirs)
+    return f"{path}: {what} was edited on one side and deleted on the other, so it is kept."
+
+
+def _shown(text: str, most: int = 80) -> str:
+    line = " ".join(text.split())
+    return f"“{line if len(line) <= most else line[: most - 1] + '…'}”"
