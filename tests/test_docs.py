@@ -130,7 +130,7 @@ def test_no_page_installs_the_package_that_only_shares_our_commands_name() -> No
 
 
 def test_the_readme_lists_every_tool_once_in_the_order_of_the_catalog() -> None:
-    section = page("README.md").partition("\n## The tools\n")[2].partition("\n## ")[0]
+    section = page("README.md").partition("\n## The tools\n")[2].partition("\n##")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [t.name for t in whole_catalog().tools]
 
 
@@ -140,6 +140,16 @@ def test_the_readme_tells_how_many_tools_each_profile_offers_and_how_long_their_
         r"^\| `--tools (\w+)` \| (\d+) \| (\d+) kB \| (\d+) \| (\d+) kB \|$", section, re.MULTILINE
     )
     assert told == [(profile, *_offer(profile, False), *_offer(profile, True)) for profile in PROFILES]
+
+
+def test_the_readme_lists_every_address_and_every_prompt() -> None:
+    section = page("README.md").partition("\n### Resources and prompts\n")[2].partition("\n## ")[0]
+    catalog = whole_catalog()
+    addresses = [*(one.uri for one in catalog.resources), *(one.uri for one in catalog.templates)]
+    assert re.findall(r"^\| `(\S+)` \|", section, re.MULTILINE) == [
+        *addresses,
+        *(prompt.name for prompt in catalog.prompts),
+    ]
 
 
 def _offer(profile: str, read_only: bool) -> tuple[str, str]:

@@ -190,6 +190,8 @@ def look_at_files(vault: Vault, paths: frozenset[str] | None) -> None:
         for path in gone:
             if not _evicted(vault, path):
                 index.remove(path)
+    if found or gone:
+        vault.tell()
 
 
 def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileStat], list[str]]:
@@ -309,6 +311,7 @@ class _Changed:
                 if index.head is not None:  # else the first index is still in the making
                     index.set_head(done.sha)
         self.rows, self.gone, self.edits = {}, [], {}
+        self.vault.tell()
 
     def _commit(self, edits: dict[str, Write], *, all_of_them: bool) -> Committed | None:
         """Commit hand edits; a file that is saved again at this very moment is left for when it rests."""

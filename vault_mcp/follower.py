@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.follow import align_history, compare, follow_files, look_at_files
 from vault_mcp.storage.index import IndexDamaged
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
 log = logging.getLogger(__name__)
+
+REPORT_EVERY = 0.2
+"""Seconds between two words on how far the first index is, to a call that waits for it."""
 
 OPENING_WAIT = 0.3
 """Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
@@ -61,19 +65,33 @@ class Follower:
         if self._thread.ident is not None:
             self._thread.join(timeout=5)
 
+    @property
+    def readable(self) -> bool:
+        """Whether there is an index to read."""
+        return self._readable.is_set()
+
     def wait_until_readable(self, longest: float) -> None:
         """Wait for the first index, and a moment for the opening comparison.
 
         Raises:
             VaultBusy: the first index takes longer.
         """
-        if not self._readable.wait(longest):
+        if not self._readable.is_set() and not self._wait_for_first_index(longest):
             done, total = self.progress
             raise VaultBusy(
                 f"The notes are being indexed for the first time ({done:,} of {total:,} files so far). "
                 "Call again in a few seconds."
             )
         self._compared.wait(OPENING_WAIT)
+
+    def _wait_for_first_index(self, longest: float) -> bool:
+        deadline = time.monotonic() + longest
+        while not self._readable.wait(min(REPORT_EVERY, max(0.0, deadline - time.monotonic()))):
+            done, total = self.progress
+            progress.tell(done, total, "files indexed for the first time")
+            if time.monotonic() >= deadline:
+                return False
+        return True
 
     def wait_until_compared(self, longest: float) -> bool:
         """Wait until the files have been compared with the index; say whether they have."""
@@ -98,6 +116,7 @@ class Follower:
         found, gone = compare(vault, paths)
         changed = [*found, *gone]
         if not changed and not vault.owed:
+            vault.tell_of_others()
             return
         if paths is None and changed and vault.let_rest(changed):
             return  # a look at all may meet a file in the midst of being saved: each is told again at rest
@@ -194,6 +213,7 @@ class Follower:
         finally:
             self._readable.set()
             self._compared.set()
+            vault.tell()
 
     def _take_in_turns(self) -> None:
         """Take in a great many files a part at a time, so that nobody waits for the lock for long."""

@@ -62,7 +62,7 @@ class Vault:
         index: its index.
         bygones: the indexes of moments that were asked about.
         options: how it behaves.
-        listeners: called with the receipt of each change of ours.
+        listeners: called, from any thread, when what the vault holds has changed, whoever changed it.
         troubles: what went wrong in the background, a sentence each, for `doctor`.
         owed: files that were changed by hand while nothing could be committed, as in the middle of a merge.
     """
@@ -72,7 +72,8 @@ class Vault:
         self.repository = repository
         self.index = index
         self.options = options
-        self.listeners: list[Callable[[Receipt], None]] = []
+        self.listeners: list[Callable[[], None]] = []
+        self._told_head: str | None = None
         self.troubles: list[str] = []
         self.owed: set[str] = set()
         self._signature: object = None
@@ -247,6 +248,7 @@ class Vault:
             in_step = False
         if not in_step:
             follow.follow_head(self, writer)
+            self.tell()
 
     def look_again(self, writer: Writer) -> None:
         """Notice hand edits right now: for a call that did not find what it was told to change."""
@@ -361,10 +363,25 @@ class Vault:
         return waiting
 
     def committed(self, receipt: Receipt) -> None:
-        """Tell the listeners of a change that is in history."""
+        """Take note of a change that is in history."""
         self._follower.count_commit()
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell the listeners that something has changed."""
+        self._told_head = self.index.head
         for listener in self.listeners:
-            listener(receipt)
+            listener()
+
+    def tell_of_others(self) -> None:
+        """Tell the listeners if another server has followed the branch further than we have told."""
+        if self.index.head != self._told_head:
+            self.tell()
+
+    @property
+    def readable(self) -> bool:
+        """Whether reading need not wait for a first index."""
+        return self._follower.readable
 
     def provenance(
         self, path: str, facts: Iterable[tuple[str, str]]

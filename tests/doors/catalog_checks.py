@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 
-from vault_mcp.doors.mcp_server import shown
+from vault_mcp.doors.mcp_shown import shown
 from vault_mcp.tools.catalog import Catalog
 from vault_mcp.tools.schema import Array, Record, Schema, Table
 from vault_mcp.tools.tool import Tool

@@ -7,12 +7,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
+from vault_mcp import progress
 from vault_mcp.doors.cli_serve import serve_vault, serve_vault_over_http
 from vault_mcp.doors.settings import gather
 from vault_mcp.doors.tokens import Tokens
-from vault_mcp.errors import NotFound, Stale, StorageFailed
+from vault_mcp.errors import BadArgument, NotFound, Stale, StorageFailed
 from vault_mcp.tools.catalog import Catalog
 from vault_mcp.tools.schema import (
     anything,
@@ -25,19 +26,31 @@ from vault_mcp.tools.schema import (
     table,
     text,
 )
-from vault_mcp.tools.tool import ADDS, CHANGES, READS, Caller, Prompt, Resource, Tool
+from vault_mcp.tools.tool import (
+    ADDS,
+    CHANGES,
+    READS,
+    Argument,
+    Caller,
+    Content,
+    Listed,
+    Prompt,
+    Resource,
+    Template,
+    Tool,
+)
 
 URI = "memory://dummy"
-OTHER = "memory://other"
+OTHER = "dummy://text/1"
 
 
 class DummyVault:
     """Remembers what was noted, and can tell that it has changed."""
 
-    def __init__(self, notify: Callable[[Iterable[str]], None]) -> None:
+    def __init__(self, hear: Callable[[], None]) -> None:
         self.root = os.path.realpath(os.environ.get("DUMMY_ROOT", "."))
         self.notes: list[str] = []
-        self.notify = notify
+        self.hear = hear
         self.tries = 0
         self.gate = threading.Event()
 
@@ -47,8 +60,15 @@ class DummyVault:
 
 def note(vault: DummyVault, caller: Caller, text: str) -> Mapping[str, object]:
     vault.notes.append(text)
-    vault.notify([OTHER, URI])
+    vault.hear()
     return {"text": text, "agent": caller.agent, "count": len(vault.notes)}
+
+
+def forget(vault: DummyVault, caller: Caller) -> Mapping[str, object]:
+    """Forget the second text, and let the others keep their numbers."""
+    vault.notes[1] = ""
+    vault.hear()
+    return {}
 
 
 def view(vault: DummyVault, caller: Caller) -> str:
@@ -101,6 +121,33 @@ def odd(vault: DummyVault, caller: Caller, what: str) -> Mapping[str, object]:
     return {"value": values[what]}
 
 
+def one_text(vault: DummyVault, number: str) -> Content:
+    if number == "raw":
+        return Content(b"\x00\xff", "image/png")
+    if not number.isdecimal():
+        raise BadArgument(f"{number!r} is no number.")
+    if int(number) >= len(vault.notes):
+        raise NotFound(f"There is no text {number}.")
+    return Content(vault.notes[int(number)], "text/plain")
+
+
+def numbers(vault: DummyVault, typed: str, most: int) -> list[str]:
+    return [str(number) for number in range(1_000) if str(number).startswith(typed)][:most]
+
+
+def listed(vault: DummyVault) -> list[Listed]:
+    return [Listed(f"dummy://text/{n}", text, text, "text/plain", "") for n, text in enumerate(vault.notes)]
+
+
+def count_slowly(vault: DummyVault, caller: Caller, parts: int) -> str:
+    """Count two things, each slowly enough for a client to be told in between."""
+    for what in ("pages", "lines"):
+        for done in range(parts):
+            progress.tell(done, parts, what)
+            time.sleep(0.15)
+    return "counted"
+
+
 def slow(vault: DummyVault, caller: Caller, name: str, seconds: float) -> Mapping[str, object]:
     """Begin, say so, and end when `read_gate` is called or the seconds have gone by."""
     print(f"began {name}", file=sys.stderr, flush=True)
@@ -150,6 +197,16 @@ CATALOG = Catalog(
             hints=ADDS,
             run=note,
             in_core=True,
+        ),
+        Tool(
+            name="forget",
+            title="Forget a text",
+            family="graph",
+            description="Forget the second text.",
+            inputs=record({}),
+            result=record({}),
+            hints=CHANGES,
+            run=forget,
         ),
         Tool(
             name="view",
@@ -232,6 +289,16 @@ CATALOG = Catalog(
             run=slow,
         ),
         Tool(
+            name="count_slowly",
+            title="Count slowly",
+            family="graph",
+            description="Count, and say how far it has come.",
+            inputs=record({"parts": integer("How many of each.")}),
+            result=None,
+            hints=READS,
+            run=count_slowly,
+        ),
+        Tool(
             name="read_gate",
             title="Let slow ones go",
             family="graph",
@@ -252,6 +319,19 @@ CATALOG = Catalog(
             run=child,
         ),
     ),
+    templates=(
+        Template(
+            stem="dummy://text/",
+            variable="number",
+            name="text",
+            title="One text",
+            description="A noted text by its number.",
+            mime="text/plain",
+            run=one_text,
+            suggest=numbers,
+        ),
+    ),
+    listed=listed,
     resources=(
         Resource(
             uri=URI,
@@ -264,6 +344,17 @@ CATALOG = Catalog(
     ),
     prompts=(
         Prompt(name="tidy", title="Tidy up", description="Tidy the notes.", text="Please tidy the notes."),
+        Prompt(
+            name="about",
+            title="About",
+            description="Tell about something.",
+            text="Tell about {topic}, {how}.",
+            arguments=(
+                Argument("topic", "About what.", numbers, required=True),
+                Argument("how", "In which way.", otherwise="in short"),
+            ),
+            needs=("view",),
+        ),
     ),
 )
 
@@ -276,11 +367,11 @@ def load() -> Catalog:
 def main() -> None:
     print_early = os.environ.get("DUMMY_REFUSES", "")
 
-    def open_vault(notify: Callable[[Iterable[str]], None]) -> DummyVault:
+    def open_vault(hear: Callable[[], None]) -> DummyVault:
         time.sleep(float(sys.argv[1]) if len(sys.argv) > 1 else 0.0)
         if print_early:
             raise StorageFailed(print_early)
-        return DummyVault(notify)
+        return DummyVault(hear)
 
     agent = os.environ.get("DUMMY_AGENT", "")
     if "DUMMY_HTTP" in os.environ:

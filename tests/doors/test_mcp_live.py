@@ -35,10 +35,10 @@ def test_a_client_that_takes_no_news_is_told_no_more_and_the_others_are(
         live, stuck, fine = Live(), Listener(stuck=True), Listener()
         async with live.running():
             for listener in (stuck, fine):
-                live.subscribe("memory://a", cast(Any, listener))
+                await live.subscribe("memory://a", cast(Any, listener))
             for _ in range(3):
                 fine.heard.clear()
-                live.notify(["memory://a"])
+                live.hear()
                 with anyio.fail_after(30):
                     await fine.heard.wait()
         assert (stuck.told, fine.told) == (1, 3)

@@ -13,7 +13,8 @@ from mcp_types import CallToolResult, TextContent
 from tests.doors.catalog_checks import breaches, lint_errors
 from tests.doors.dummy_server import CATALOG
 from tests.doors.frames import DUMMY, ROOT, Server
-from vault_mcp.doors.mcp_server import INSTRUCTIONS, shown
+from vault_mcp.doors.mcp_server import INSTRUCTIONS
+from vault_mcp.doors.mcp_shown import shown
 
 Mode = Literal["auto", "legacy"]
 

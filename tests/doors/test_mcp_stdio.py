@@ -216,63 +216,6 @@ def test_a_vault_that_does_not_open_is_told_at_each_call_and_the_server_stays() 
         )
 
 
-# -- resources, prompts, news
-
-
-def test_news_of_a_resource_reaches_a_subscriber_of_the_handshake_revisions() -> None:
-    with Server() as server:
-        assert server.greet()["capabilities"]["resources"] == {"subscribe": True, "listChanged": False}
-        server.text("note", text="before")
-        server.ask("resources/subscribe", {"uri": URI})
-        server.text("note", text="after")
-        assert server.next() == {
-            "jsonrpc": "2.0",
-            "method": "notifications/resources/updated",
-            "params": {"uri": URI},
-        }
-        server.ask("resources/subscribe", {"uri": OTHER})
-        server.ask("resources/unsubscribe", {"uri": URI})
-        server.text("note", text="later")
-        # News goes out in the order of addresses, so that of the first one would have come before.
-        assert server.next()["params"] == {"uri": OTHER}
-
-
-def test_news_of_a_resource_reaches_a_listener_of_2026() -> None:
-    with Server() as server:
-        listen = {"notifications": {"resourceSubscriptions": [URI]}, "_meta": MODERN}
-        listening = server.request("subscriptions/listen", listen)
-        assert server.next()["method"] == "notifications/subscriptions/acknowledged"
-        call = {"name": "note", "arguments": {"text": "a"}, "_meta": MODERN}
-        asked = server.request("tools/call", call)
-        frames = [server.next(), server.next()]
-        assert {frame.get("id") or frame["method"] for frame in frames} == {
-            asked,
-            "notifications/resources/updated",
-        }
-        server.close_input()
-        assert server.ended() == 0
-        assert all(frame.get("id") == listening for frame in server.rest())
-
-
-def test_resources_and_prompts_are_listed_and_given(shared: Server) -> None:
-    listed = shared.ask("resources/list")["result"]["resources"]
-    assert listed == [
-        {
-            "uri": URI,
-            "name": "dummy",
-            "title": "The texts",
-            "description": "Every noted text.",
-            "mimeType": "text/plain",
-        }
-    ]
-    assert shared.ask("resources/read", {"uri": URI})["result"]["contents"][0]["mimeType"] == "text/plain"
-    assert shared.ask("resources/read", {"uri": "memory://no"})["error"]["code"] == -32602
-    assert shared.ask("prompts/list")["result"]["prompts"][0]["name"] == "tidy"
-    prompt = shared.ask("prompts/get", {"name": "tidy", "arguments": {"any": "thing"}})["result"]
-    assert prompt["messages"][0]["content"]["text"] == "Please tidy the notes."
-    assert shared.ask("prompts/get", {"name": "no"})["error"]["code"] == -32602
-
-
 def test_params_that_the_revision_does_not_allow_are_refused(shared: Server) -> None:
     assert shared.ask("tools/call", {"arguments": {}})["error"]["code"] == -32602
     assert shared.ask("tools/call", {"name": "view", "arguments": []})["error"]["code"] == -32602

@@ -4,7 +4,7 @@ import json
 import re
 
 from tests.doors.catalog_checks import breaches, lint_errors, listed, size
-from vault_mcp.doors.mcp_server import shown
+from vault_mcp.doors.mcp_shown import shown
 from vault_mcp.tools.families import whole_catalog
 from vault_mcp.tools.tool import Tool
 

@@ -20,7 +20,7 @@ def test_a_family_a_profile_and_a_tool_can_be_asked_for_together() -> None:
 
 
 def test_what_is_excluded_wins() -> None:
-    assert names("graph", exclude=("slow", "read_gate", "child")) == ["note"]
+    assert names("graph", exclude=("forget", "slow", "count_slowly", "read_gate", "child")) == ["note"]
 
 
 def test_a_tool_that_is_by_name_only_is_in_no_family_and_no_profile() -> None:
@@ -50,6 +50,11 @@ def test_an_empty_offer_is_refused() -> None:
         names("fail", read_only=True)
 
 
-def test_resources_and_prompts_stay_whatever_is_picked() -> None:
-    assert CATALOG.pick(["view"]).resources == CATALOG.resources
-    assert CATALOG.pick(["view"]).prompts == CATALOG.prompts
+def test_resources_and_templates_stay_whatever_is_picked() -> None:
+    assert CATALOG.pick(["note"]).resources == CATALOG.resources
+    assert CATALOG.pick(["note"]).templates == CATALOG.templates
+
+
+def test_a_prompt_is_offered_only_where_the_tools_are_that_it_needs() -> None:
+    assert [prompt.name for prompt in CATALOG.pick(["view"]).prompts] == ["tidy", "about"]
+    assert [prompt.name for prompt in CATALOG.pick(["note"]).prompts] == ["tidy"]

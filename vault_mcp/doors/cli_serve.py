@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -21,10 +21,7 @@ from vault_mcp.tools.catalog import PROFILES, Catalog
 if TYPE_CHECKING:
     from vault_mcp.doors.opening import Opened
 
-Notify = Callable[[Iterable[str]], None]
-
-GRAPH_RESOURCES = ("memory://knowledge-graph", "memory://taxonomy")
-"""The resources that may have changed whenever a note has."""
+Hear = Callable[[], None]
 
 
 @click.command(epilog="Example: vault-mcp serve --vault ~/notes --tools core")
@@ -67,8 +64,8 @@ def serve(**flags: object) -> None:
     def load() -> Catalog:
         return load_catalog(settings)
 
-    def open_with(notify: Notify) -> Opened:
-        return open_vault(settings, notify)
+    def open_with(hear: Hear) -> Opened:
+        return open_vault(settings, hear)
 
     if settings.http:
         serve_vault_over_http(load, open_with, settings, tokens)
@@ -80,7 +77,7 @@ def serve(**flags: object) -> None:
 
 def serve_vault(
     load: Callable[[], Catalog],
-    open_with: Callable[[Notify], Opened],
+    open_with: Callable[[Hear], Opened],
     *,
     agent: str = "",
     reserved: Tokens | None = None,
@@ -90,7 +87,7 @@ def serve_vault(
 
     Args:
         load: gives the catalog; called behind the client's first reply.
-        open_with: opens the vault, given how to tell of changed resources; called behind the first reply too.
+        open_with: opens the vault, given what is to hear of every change; called behind the first reply too.
         agent: the name for every call; "" takes the client's own.
         reserved: the tokens whose names nobody may take without them.
         own: the client's token, where it has one.
@@ -109,20 +106,20 @@ def serve_vault(
 
     live = Live()
     callers = Callers(agent, reserved=reserved, own=own)
-    server = VaultServer(Opening(load, lambda: open_with(live.notify)), live, callers)
+    server = VaultServer(Opening(load, lambda: open_with(live.hear)), live, callers)
     gc.freeze()
     gc.enable()
     serve_stdio(server, wire)
 
 
 def serve_vault_over_http(
-    load: Callable[[], Catalog], open_with: Callable[[Notify], Opened], settings: Settings, tokens: Tokens
+    load: Callable[[], Catalog], open_with: Callable[[Hear], Opened], settings: Settings, tokens: Tokens
 ) -> None:
     """Serve any catalog on any vault over HTTP, until the process is told to end.
 
     Args:
         load: gives the catalog.
-        open_with: opens the vault, given how to tell of changed resources.
+        open_with: opens the vault, given what is to hear of every change.
         settings: where to listen, and whom to let in.
         tokens: the tokens of the vault.
     """
@@ -141,7 +138,7 @@ def serve_vault_over_http(
     place = take_place(address, settings.allow_hosts, tokens, require_token=settings.require_token)
     live = Live()
     callers = Callers(settings.agent, reserved=tokens, token_only=place.token_only)
-    server = VaultServer(Opening(load, lambda: open_with(live.notify)), live, callers)
+    server = VaultServer(Opening(load, lambda: open_with(live.hear)), live, callers)
     gc.freeze()
     gc.enable()
     who = "each with its token" if place.token_only else "of this machine"
@@ -157,7 +154,7 @@ def load_catalog(settings: Settings) -> Catalog:
     return whole.pick(settings.tools, settings.exclude_tools, read_only=settings.read_only)
 
 
-def open_vault(settings: Settings, notify: Notify) -> Opened:
+def open_vault(settings: Settings, hear: Hear) -> Opened:
     """Open the vault, making it at first use."""
     from vault_mcp.adopt import adopt, is_vault  # noqa: PLC0415 (behind the first reply)
     from vault_mcp.doors.cli_vault import options_of  # noqa: PLC0415
@@ -166,7 +163,7 @@ def open_vault(settings: Settings, notify: Notify) -> Opened:
     if not is_vault(settings.vault):
         adopt(settings.vault, trusted=settings.trusted)
     vault = Vault.open(settings.vault, options_of(settings))
-    vault.listeners.append(lambda receipt: notify(GRAPH_RESOURCES))
+    vault.listeners.append(hear)
     if settings.watch:
         vault.watch()
     return vault

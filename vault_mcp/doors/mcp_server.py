@@ -8,45 +8,66 @@ fails when the SDK moves it.
 """
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
-from mcp.server import CacheHint, MCPServer
+from mcp.server import CacheHint, MCPServer, NotificationOptions
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     EmptyResult,
     GetPromptResult,
+    ListResourcesResult,
+    PaginatedRequestParams,
     PromptMessage,
+    PromptReference,
     SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
     TextContent,
-    ToolAnnotations,
     UnsubscribeRequestParams,
 )
 from mcp_types import Prompt as ShownPrompt
 from mcp_types import Resource as ShownResource
+from mcp_types import ResourceTemplate as ShownTemplate
 from mcp_types import Tool as ShownTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import AnyUrl
 
 from vault_mcp import __version__
+from vault_mcp.doors.mcp_addresses import (
+    completed,
+    content_of,
+    filled,
+    prompt_named,
+    states_of,
+    suggest_for_prompt,
+    suggest_for_template,
+)
 from vault_mcp.doors.mcp_arguments import fit
 from vault_mcp.doors.mcp_callers import Callers
-from vault_mcp.doors.mcp_live import Live
-from vault_mcp.doors.mcp_results import explained, failed, nothing_saved, sendable, succeeded
+from vault_mcp.doors.mcp_live import Live, States
+from vault_mcp.doors.mcp_progress import run_reported
+from vault_mcp.doors.mcp_results import explained, failed, nothing_saved, succeeded
+from vault_mcp.doors.mcp_shown import shown, shown_listed, shown_prompt, shown_resource, shown_template
 from vault_mcp.doors.opening import Opening
-from vault_mcp.errors import BadArgument, Stale, VaultError
+from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound, PathRefused, Stale, VaultError
 from vault_mcp.tools.catalog import Catalog
-from vault_mcp.tools.schema import json_schema
-from vault_mcp.tools.tool import Caller, Prompt, Resource, Result, Tool
+from vault_mcp.tools.tool import Caller, Content, Listed, Result, Suggest, Tool
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +104,7 @@ class VaultServer(MCPServer[None]):
             log_level="WARNING",
             lifespan=_lifespan,
             subscriptions=live.bus,
-            cache_hints={"tools/list": hint, "prompts/list": hint, "resources/list": hint},
+            cache_hints={"tools/list": hint, "prompts/list": hint, "resources/templates/list": hint},
         )
         self.opening = opening
         self.live = live
@@ -93,15 +114,27 @@ class VaultServer(MCPServer[None]):
         # happen in the order in which they were sent.
         self._writes = anyio.CapacityLimiter(1)
         self._loading = anyio.Lock(fast_acquire=True)
-        self.low_level.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
-        self.low_level.add_request_handler(
-            "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe
-        )
+        live.look, live.listing = self._look, self._listing
+        self._streams = ListenHandler(live.bus)
+        self._add_handlers()
 
     @property
     def low_level(self) -> Server[None]:
         """The SDK's server underneath, which transports run."""
         return self._lowlevel_server
+
+    def _add_handlers(self) -> None:
+        """Answer ourselves what the SDK's server leaves out, or answers without saying who asked."""
+        low = self.low_level
+        low.add_request_handler("resources/list", PaginatedRequestParams, self._list_resources)
+        low.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
+        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
+        low.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._listen)
+        low.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
+        # Every transport greets with these, and none asks us; without them a client of the handshake
+        # revisions is told that the list of resources never changes.
+        greeting = partial(low.create_initialization_options, NotificationOptions(resources_changed=True))
+        low.create_initialization_options = greeting  # type: ignore[method-assign]
 
     # -- tools
 
@@ -127,7 +160,7 @@ class VaultServer(MCPServer[None]):
             return failed(nothing_saved(tool, str(error)))
         caller = self._callers.caller_of(context)
         limiter = None if tool.hints.read_only else self._writes
-        return await anyio.to_thread.run_sync(self._run, tool, caller, fitted, limiter=limiter)
+        return await run_reported(partial(self._run, tool, caller, fitted), context, limiter)
 
     def _run(self, tool: Tool, caller: Caller, arguments: Mapping[str, object]) -> CallToolResult:
         root = ""
@@ -142,60 +175,95 @@ class VaultServer(MCPServer[None]):
 
     # -- resources
 
+    async def _list_resources(
+        self, context: ServerRequestContext[None], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """List the resources, and remember what this client was told, so as to say when it is different."""
+        resources = await self.list_resources()
+        told = [resource.uri for resource in resources]
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        self.live.told_list(told, None if modern else context.session)
+        return ListResourcesResult(resources=resources)
+
     async def list_resources(self) -> list[ShownResource]:
-        """Show the resources of the catalog."""
-        return [
-            ShownResource(
-                uri=item.uri,
-                name=item.name,
-                title=item.title,
-                description=item.description,
-                mime_type=item.mime,
-            )
-            for item in (await self._catalog()).resources
-        ]
+        """Show the resources of the catalog, and what the vault lists for now."""
+        catalog = await self._catalog()
+        listed = await anyio.to_thread.run_sync(self._listed, catalog)
+        return [*map(shown_resource, catalog.resources), *map(shown_listed, listed)]
+
+    async def list_resource_templates(self) -> list[ShownTemplate]:
+        """Show the forms of the addresses that can be read."""
+        return [shown_template(template) for template in (await self._catalog()).templates]
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
     ) -> Iterable[ReadResourceContents]:
-        """Read one resource of the catalog."""
-        for resource in (await self._catalog()).resources:
-            if resource.uri == str(uri):
-                text = await anyio.to_thread.run_sync(self._read, resource)
-                return [ReadResourceContents(content=text, mime_type=resource.mime)]
-        raise ResourceNotFoundError(f"There is no resource {uri}. Ask for the list of resources.")
+        """Read what stands at one address."""
+        content = await anyio.to_thread.run_sync(self._read, await self._catalog(), str(uri))
+        return [ReadResourceContents(content=content.body, mime_type=content.mime)]
 
-    def _read(self, resource: Resource) -> str:
+    def _read(self, catalog: Catalog, uri: str) -> Content:
         try:
-            return sendable(resource.run(self.opening.vault()))
+            return content_of(catalog, self.opening.vault(), uri)
+        except NotFound as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except (BadArgument, PathRefused, NoteUnreadable) as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
         except VaultError as error:
             raise ResourceError(str(error)) from error
         except Exception as error:
-            logger.exception("%s failed", resource.uri)
+            logger.exception("%s failed", uri)
             raise ResourceError(
-                f"{resource.uri} could not be read, by a fault in the server; its log has the details."
+                f"{uri} could not be read, by a fault in the server; its log has the details."
             ) from error
+
+    def _listed(self, catalog: Catalog) -> list[Listed]:
+        """Give what the vault lists for now; nothing while it is being opened, which is news once it is."""
+        try:
+            vault = self.opening.opened
+            return [] if vault is None else catalog.listed(vault)
+        except VaultError as error:
+            logger.debug("nothing can be listed: %s", error)
+        except Exception:
+            logger.exception("the latest notes could not be listed")
+        return []
 
     async def _subscribe(
         self, context: ServerRequestContext[None], params: SubscribeRequestParams
     ) -> EmptyResult:
-        self.live.subscribe(str(params.uri), context.session)
+        await self.live.subscribe(params.uri, context.session)
         return EmptyResult()
 
     async def _unsubscribe(
         self, context: ServerRequestContext[None], params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        self.live.unsubscribe(str(params.uri), context.session)
+        self.live.unsubscribe(params.uri, context.session)
         return EmptyResult()
 
-    # -- prompts
+    async def _listen(
+        self, context: ServerRequestContext[None], params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        asked = params.notifications
+        uris = asked.resource_subscriptions or ()
+        async with self.live.listening(uris, to_list=bool(asked.resources_list_changed)):
+            return await self._streams(context, params)
+
+    def _look(self, uris: Sequence[str]) -> States:
+        try:
+            return states_of(self.opening.catalog(), self.opening.vault(), uris)
+        except VaultError:
+            return {}
+
+    def _listing(self) -> frozenset[str]:
+        catalog = self.opening.catalog()
+        listed = [resource.uri for resource in catalog.resources]
+        return frozenset([*listed, *(one.uri for one in self._listed(catalog))])
+
+    # -- prompts, and what is completed while a person types
 
     async def list_prompts(self) -> list[ShownPrompt]:
         """Show the prompts of the catalog."""
-        return [
-            ShownPrompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=[])
-            for prompt in (await self._catalog()).prompts
-        ]
+        return [shown_prompt(prompt) for prompt in (await self._catalog()).prompts]
 
     async def get_prompt(
         self,
@@ -203,39 +271,42 @@ class VaultServer(MCPServer[None]):
         arguments: dict[str, Any] | None = None,
         context: Context[None, Any] | None = None,
     ) -> GetPromptResult:
-        """Give the text of one prompt; arguments are ignored, as none takes any."""
-        for prompt in (await self._catalog()).prompts:
-            if prompt.name == name:
-                return _asked(prompt)
-        raise MCPError(code=INVALID_PARAMS, message=f"There is no prompt named {name!r}.")
+        """Give the text of one prompt, with its arguments in their places."""
+        try:
+            prompt = prompt_named(await self._catalog(), name)
+            text = filled(prompt, arguments or {})
+        except (BadArgument, NotFound) as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+        message = PromptMessage(role="user", content=TextContent(type="text", text=text))
+        return GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _complete(
+        self, context: ServerRequestContext[None], params: CompleteRequestParams
+    ) -> CompleteResult:
+        ref, argument = params.ref, params.argument
+        catalog = await self._catalog()
+        try:
+            if isinstance(ref, PromptReference):
+                suggest = suggest_for_prompt(catalog, ref.name, argument.name)
+            else:
+                suggest = suggest_for_template(catalog, ref.uri, argument.name)
+        except NotFound as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+        return CompleteResult(
+            completion=await anyio.to_thread.run_sync(self._completed, suggest, argument.value)
+        )
+
+    def _completed(self, suggest: Suggest | None, typed: str) -> Completion:
+        try:
+            return completed(suggest, self.opening.vault(), typed)
+        except VaultError:
+            return Completion(values=[], total=0, has_more=False)
 
     async def _catalog(self) -> Catalog:
         async with self._loading:  # a queue: the calls that wait for the catalog go on in their order, too
             if self.opening.ready is None:
                 return await anyio.to_thread.run_sync(self.opening.catalog)
             return self.opening.ready
-
-
-def shown(tool: Tool) -> ShownTool:
-    """Write a tool of the catalog as clients see it."""
-    return ShownTool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=json_schema(tool.inputs, closed=True),
-        output_schema=None if tool.result is None else json_schema(tool.result, closed=False),
-        annotations=ToolAnnotations(
-            read_only_hint=tool.hints.read_only,
-            destructive_hint=tool.hints.destructive,
-            idempotent_hint=tool.hints.idempotent,
-            open_world_hint=False,
-        ),
-    )
-
-
-def _asked(prompt: Prompt) -> GetPromptResult:
-    message = PromptMessage(role="user", content=TextContent(type="text", text=prompt.text))
-    return GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _run_fresh(tool: Tool, vault: object, caller: Caller, arguments: Mapping[str, object]) -> Result:

@@ -54,6 +54,11 @@ class Opening:
             return "open"
         return "failed" if self._failed else "opening"
 
+    @property
+    def opened(self) -> Opened | None:
+        """The vault if it is open; asking does not wait."""
+        return None if self._closed else self._vault
+
     def start(self) -> None:
         """Begin to load and open in the background; further calls do nothing."""
         if not self._started:

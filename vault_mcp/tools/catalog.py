@@ -1,12 +1,16 @@
 """Every tool, resource and prompt once, in the order they are shown, and how a part of them is picked."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from vault_mcp.errors import BadArgument
-from vault_mcp.tools.tool import FAMILIES, Prompt, Resource, Tool
+from vault_mcp.tools.tool import FAMILIES, Listed, Prompt, Resource, Template, Tool
 
 PROFILES = (*FAMILIES, "core", "all")
+
+
+def _nothing_listed(vault: object) -> list[Listed]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,9 @@ class Catalog:
     tools: tuple[Tool, ...] = ()
     resources: tuple[Resource, ...] = ()
     prompts: tuple[Prompt, ...] = ()
+    templates: tuple[Template, ...] = ()
+    listed: Callable[..., list[Listed]] = _nothing_listed
+    """`listed(vault)` gives what is listed beside the fixed resources for now."""
 
     def tool(self, name: str) -> Tool | None:
         """Find a tool by its exact name."""
@@ -28,7 +35,7 @@ class Catalog:
         *,
         read_only: bool = False,
     ) -> "Catalog":
-        """Keep the tools that are asked for.
+        """Keep the tools that are asked for, and the prompts that they suffice for.
 
         Args:
             include: families, "core", "all", or names of single tools.
@@ -46,7 +53,9 @@ class Catalog:
         )
         if not kept:
             raise BadArgument("No tool is left to offer. Ask for more families, or exclude fewer.")
-        return replace(self, tools=kept)
+        names = {tool.name for tool in kept}
+        prompts = tuple(prompt for prompt in self.prompts if names.issuperset(prompt.needs))
+        return replace(self, tools=kept, prompts=prompts)
 
     def _named(self, words: Iterable[str]) -> set[str]:
         names: set[str] = set()

@@ -6,7 +6,8 @@ from vault_mcp.storage.index.lookup import Lookup
 from vault_mcp.storage.index.memories import Memories
 from vault_mcp.storage.index.recall import Recall
 from vault_mcp.storage.index.search import Search
+from vault_mcp.storage.index.suggest import Suggest
 
 
-class Reader(Lookup, Search, Keys, Memories, Recall, Lineages):
+class Reader(Lookup, Search, Keys, Memories, Recall, Lineages, Suggest):
     """What `Index.reading` gives. Its rows' ids hold only inside the block."""
