@@ -78,7 +78,7 @@ def test_other_servers_comments_and_rights_stay_and_the_file_as_it_was_lies_besi
     said = commands.good("install", "gemini", "--vault", root, "--tools", "graph,history", "--agent", "gem")
     after = file.read_text()
     assert after.replace(after[after.index('    "vault"') : after.index('  },\n  "theme')], "") == SETTINGS
-    assert '"args": ["-m", "vault_mcp", "serve", "--vault"' in after
+    assert '"args": ["-P", "-m", "vault_mcp", "serve", "--vault"' in after
     assert '"--tools", "graph,history", "--agent", "gem"]' in after
     (backup,) = backups(file)
     assert f"  before   {backup}\n" in said

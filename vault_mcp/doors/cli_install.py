@@ -242,6 +242,9 @@ def _told(
     if offered:
         yield f"  tools    {offered}"
     yield f"  next     {edit.client.then}"
+    if clients.runs_from_a_cache():
+        yield "  beware   this program runs from uv's cache, which may be cleaned. Install it for good first,"
+        yield "           with uv tool install or pipx, and then repeat this."
 
 
 def _known(name: str) -> Iterator[str]:

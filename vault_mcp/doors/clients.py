@@ -17,6 +17,9 @@ from vault_mcp.doors import jsonc, toml_table
 
 Platform = Literal["linux", "macos", "windows"]
 
+COMMANDS = ("vault-mcp", "vault-mcp.exe", "git-vault-mcp", "git-vault-mcp.exe")
+"""Names under which this program is started; the second is that of the distribution, for `uvx`."""
+
 NAME = "vault"
 """What our server is called in a client's list."""
 
@@ -124,20 +127,23 @@ def own_command() -> list[str]:
     """Give the command that starts this program from anywhere."""
     called = os.path.abspath(sys.argv[0])
     for path in (called, f"{called}.exe"):
-        if os.path.basename(path) in ("vault-mcp", "vault-mcp.exe") and os.access(path, os.X_OK):
+        if os.path.basename(path) in COMMANDS and os.access(path, os.X_OK):
             return [path]
-    return [sys.executable, "-m", "vault_mcp"]
+    # A client may start it in any folder, and Python is not to look for modules there (-P).
+    return [sys.executable, "-P", "-m", "vault_mcp"]
+
+
+def runs_from_a_cache() -> bool:
+    """Say whether this program lies in the cache of uv, which may be cleaned at any time (`uvx`)."""
+    return any(part.startswith("archive-v") for part in os.path.abspath(sys.argv[0]).split(os.sep))
 
 
 def driver_command() -> list[str]:
     """Give the command that Git is to call for a note that two sides changed.
 
-    Git calls it inside the vault, so Python must not look for modules in the folder where it is started (-P).
+    Git calls it inside the vault.
     """
-    command = own_command()
-    if command[0] == sys.executable:
-        command[1:1] = ["-P"]
-    return [*command, "merge-driver"]
+    return [*own_command(), "merge-driver"]
 
 
 def serve_arguments(root: str, tools: str = "", agent: str = "") -> list[str]:
@@ -204,7 +210,7 @@ def is_ours(found: Mapping[str, object]) -> bool:
     arguments = found.get("args")
     words = [found.get("command"), *(arguments if isinstance(arguments, list) else [])]
     names = [ntpath.basename(word) for word in words if isinstance(word, str)]
-    return any(name in ("vault-mcp", "vault-mcp.exe", "vault_mcp", "git-vault-mcp") for name in names)
+    return any(name in (*COMMANDS, "vault_mcp") for name in names)
 
 
 def snippet(client: Client, name: str, command: list[str]) -> str:
