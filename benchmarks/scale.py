@@ -60,8 +60,8 @@ def calls_of(made: MadeVault, turn: int) -> list[Call]:
         ("point", "history_log, a note", "history_log", {"note": path}),
         ("page", "read_graph", "read_graph", {}),
         ("page", "history_log", "history_log", {}),
-        ("page", "list_memory_keys", "list_memory_keys", {}),
-        ("page", "memory_list_sessions", "memory_list_sessions", {}),
+        ("page", "list_memory_keys", "list_memory_keys", {"limit": 20}),
+        ("page", "memory_list_sessions", "memory_list_sessions", {"limit": 20}),
         ("page", "memory_view, a folder", "memory_view", {"path": "entities"}),
         (
             "page",

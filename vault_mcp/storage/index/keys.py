@@ -4,6 +4,7 @@ A substring that few units hold is looked up in the trigram index. One that many
 note in the order of keys, until the page is full: then it is found at once. Archived notes are no keys.
 """
 
+import itertools
 import json
 
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
@@ -41,11 +42,13 @@ class Keys(Snapshot):
             BadArgument: the cursor is not one of this list.
         """
         after = read_cursor(cursor, "keys", str, str) if cursor else ("", "")
-        rows = self._rows(
-            f"SELECT DISTINCT n.name_key, n.name FROM notes n WHERE {_KEY} AND (n.name_key, n.name) > (?, ?)"
-            " ORDER BY n.name_key, n.name LIMIT ?",
-            (*after, limit + 1),
+        # Two notes of one key are rare, so they are passed over here: DISTINCT would have all keys sorted.
+        found = self._db.execute(
+            f"SELECT n.name_key, n.name FROM notes n WHERE {_KEY} AND n.name_key >= ?"
+            " AND (n.name_key, n.name) > (?, ?) ORDER BY n.name_key, n.name",
+            (after[0], *after),
         )
+        rows = list(itertools.islice((key for key, _ in itertools.groupby(found)), limit + 1))
         following = write_cursor("keys", *rows[limit - 1]) if len(rows) > limit else None
         return Page(tuple(name for _, name in rows[:limit]), following)
 

@@ -7,6 +7,25 @@ from vault_mcp.storage.index.lookup import NOTE, Snapshot, note_row
 from vault_mcp.storage.index.rows import NoteRow, Page
 from vault_mcp.storage.index.storable import storable
 
+# Each session is found by a leap over the one before it in notes_by_session, so that not all memories are
+# looked at, only some of each session.
+_SESSIONS = """WITH RECURSIVE sessions (session) AS (
+  SELECT min(session) FROM notes WHERE memory_id IS NOT NULL
+  UNION ALL
+  SELECT (SELECT min(n.session) FROM notes n WHERE n.session > s.session AND n.memory_id IS NOT NULL)
+  FROM sessions s WHERE s.session IS NOT NULL
+)"""
+_NEWEST = (
+    "SELECT n.memory_id FROM notes n WHERE n.session = sessions.session AND n.memory_id IS NOT NULL"
+    " AND n.kind = 'memory' AND n.archived = 0 ORDER BY n.memory_id DESC LIMIT 1"
+)
+
+
+_LOOKED_AT = 8_000
+"""Memories that are looked at for a page of sessions before all sessions are looked up instead."""
+
+MOST_ID = (1 << 63) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
@@ -109,27 +128,63 @@ class Memories(Snapshot):
         Raises:
             BadArgument: the cursor is not one of these.
         """
-        having = ""
-        values: list[object] = []
-        if cursor:
-            newest, session = read_cursor(cursor, "sessions", int, str)
-            having, values = "HAVING (max(n.memory_id), n.session) < (?, ?)", [newest, session]
-        rows = self._rows(
-            "SELECT n.session, count(*), max(n.memory_id), f.path, n.created FROM notes n"
-            " JOIN files f ON f.id = n.id"
-            " WHERE n.kind = 'memory' AND n.archived = 0 AND n.memory_id IS NOT NULL"
-            f" GROUP BY n.session {having} ORDER BY max(n.memory_id) DESC, n.session DESC LIMIT ?",
-            (*values, limit + 1),
-        )
-        shown = tuple(SessionRow(*row) for row in rows[:limit])
+        before = read_cursor(cursor, "sessions", int, str) if cursor else None
+        rows = self._newest_sessions(limit + 1, before)
+        if rows is None:
+            after = "AND (newest, session) < (?, ?)" if before else ""
+            rows = self._rows(
+                f"{_SESSIONS} SELECT session, newest FROM"
+                f" (SELECT session, ({_NEWEST}) AS newest FROM sessions WHERE session IS NOT NULL)"
+                f" WHERE newest IS NOT NULL {after} ORDER BY newest DESC, session DESC LIMIT ?",
+                (*(before or ()), limit + 1),
+            )
+        shown = tuple(self._session(*row) for row in rows[:limit])
         following = (
             write_cursor("sessions", shown[-1].newest, shown[-1].session) if len(rows) > limit else None
         )
         return Page(shown, following)
 
+    def _newest_sessions(
+        self, limit: int, before: tuple[int | str, ...] | None
+    ) -> list[tuple[str, int]] | None:
+        """Look from the newest memory back until enough sessions are met; None when that takes too long."""
+        found: dict[str, int] = {}
+        met: set[str] = set()
+        rows = self._db.execute(
+            "SELECT n.session, n.memory_id FROM notes n INDEXED BY notes_by_memory WHERE n.memory_id <= ?"
+            " AND n.kind = 'memory' AND n.archived = 0 ORDER BY n.memory_id DESC LIMIT ?",
+            (before[0] if before else MOST_ID, _LOOKED_AT + 1),
+        )
+        for count, (session, number) in enumerate(rows):
+            # Two sessions may have memories of one number: then a page must not end between them.
+            if len(found) >= limit and number < min(found.values()):
+                break
+            if count == _LOOKED_AT:
+                return None
+            if session not in met:
+                met.add(session)
+                newest = self._one(f"SELECT ({_NEWEST}) FROM (SELECT ? AS session) sessions", (session,))[0]
+                if before is None or (newest, session) < before:
+                    found[session] = newest
+        ordered = sorted(found.items(), key=lambda one: (one[1], one[0]), reverse=True)
+        return ordered[:limit]
+
+    def _session(self, session: str, newest: int) -> SessionRow:
+        row = self._one(
+            "SELECT (SELECT count(*) FROM notes WHERE session = ?1 AND memory_id IS NOT NULL"
+            " AND kind = 'memory' AND archived = 0), f.path, n.created"
+            " FROM notes n JOIN files f ON f.id = n.id"
+            " WHERE n.session = ?1 AND n.memory_id = ?2 AND n.kind = 'memory' AND n.archived = 0 LIMIT 1",
+            (session, newest),
+        )
+        return SessionRow(session, row[0], newest, row[1], row[2])
+
     def count_sessions(self) -> int:
-        """Count the sessions that memories name."""
+        """Count the sessions that memories with a number name."""
+        if self._one("SELECT 1 FROM notes WHERE kind = 'memory' AND archived = 1 LIMIT 1") is None:
+            # The index alone tells, without a look at each memory: only memories have a number.
+            return int(self._one("SELECT count(DISTINCT session) FROM notes WHERE memory_id IS NOT NULL")[0])
         count: int = self._one(
-            "SELECT count(DISTINCT session) FROM notes WHERE kind = 'memory' AND archived = 0"
+            f"{_SESSIONS} SELECT count(*) FROM sessions WHERE session IS NOT NULL AND ({_NEWEST}) IS NOT NULL"
         )[0]
         return count
