@@ -14,9 +14,12 @@ import pytest
 from tests.doors.pages import Visitor, paged
 from tests.vaults import CLAUDE, CURSOR, PERSON, authors, clean, git, make_vault, opened, write_files
 from tests.waiting import wait_until
+from vault_mcp.doors.page_files import app_html
 from vault_mcp.tools.graph.entities import create_entities
 from vault_mcp.tools.graph.observations import add_observations, edit_observation
+from vault_mcp.tools.graph.reading import read_graph
 from vault_mcp.tools.graph.relations import create_relations
+from vault_mcp.tools.history.looking import history_log, history_show
 from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Vault
 
@@ -270,3 +273,71 @@ def test_a_hostile_note_scripts_nothing(browser: Any, tmp_path: Path) -> None:
             window.tab.evaluate("try { document.body.innerHTML = '<b>' } catch { window.refused = 1 }")
             assert window.tab.evaluate("window.refused") == 1
             window.context.close()
+
+
+# -- the apps, in a frame as a host makes one
+
+FRAME = """(html) => new Promise((done) => {
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.style.cssText = "width:100%;height:640px;border:0";
+  window.calls = [];
+  addEventListener("message", async (event) => {
+    const said = event.data, tell = (message) => event.source.postMessage({jsonrpc: "2.0", ...message}, "*");
+    if (said.method === "ui/initialize") {
+      const hostContext = {theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"};
+      const hostCapabilities = {serverTools: {}};
+      tell({id: said.id, result: {protocolVersion: "2026-01-26", hostCapabilities, hostContext}});
+    } else if (said.method === "ui/notifications/initialized") {
+      window.show = (structuredContent) => tell({
+        method: "ui/notifications/tool-result", params: {content: [], structuredContent},
+      });
+      done();
+    } else if (said.method === "tools/call") {
+      window.calls.push(said.params);
+      tell({id: said.id, result: {content: [], structuredContent: window.answer}});
+    }
+  });
+  frame.srcdoc = html;
+  document.body.replaceChildren(frame);
+})"""
+
+
+def framed(browser: Any, name: str, **more: object) -> tuple[Any, Any]:
+    tab = browser.new_context(**more).new_page()
+    tab.set_default_timeout(WAIT)
+    tab.wrong = []
+    tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
+    tab.evaluate(FRAME, app_html(name))
+    return tab, tab.frame_locator("iframe")
+
+
+def test_the_timeline_app_shows_a_result_and_asks_for_what_changed(browser: Any, vault: Vault) -> None:
+    tab, app = framed(browser, "timeline", viewport={"width": 480, "height": 700})
+    log: dict[str, Any] = history_log(vault, CLAUDE, limit=3)
+    log["changes"][0]["subject"] += HOSTILE
+    tab.evaluate("log => window.show(log)", log)
+    card = app.locator("article.change").first
+    card.get_by_text("window.hacked").wait_for()
+    change = log["changes"][0]["change"]
+    tab.evaluate("told => { window.answer = told }", history_show(vault, CLAUDE, change))
+    card.get_by_role("button", name="What changed").click()
+    assert card.locator("ins").first.inner_text().strip() == "green"
+    assert tab.evaluate("window.calls") == [{"name": "history_show", "arguments": {"change": change}}]
+    assert app.locator("article.change").count() == 3
+    assert app.locator("img").count() == 0
+    assert tab.wrong == []
+    tab.context.close()
+
+
+def test_the_graph_app_draws_a_result(browser: Any, vault: Vault) -> None:
+    tab, app = framed(browser, "graph", color_scheme="dark", viewport={"width": 700, "height": 700})
+    tab.evaluate("graph => window.show(graph)", read_graph(vault, CLAUDE))
+    app.locator("canvas[data-drawn=done]").wait_for()
+    app.get_by_text("31 entities, 1 relation").wait_for()
+    app.locator("canvas").focus()
+    tab.keyboard.press("ArrowRight")
+    app.locator(".picked").get_by_role("heading", name="Ada").wait_for()
+    app.locator(".picked").get_by_text("Likes green tea").wait_for()
+    assert tab.wrong == []
+    tab.context.close()

@@ -8,8 +8,8 @@ import pytest
 
 from tests.doors.pages import Visitor, paged, static
 from tests.vaults import git, make_vault, opened
+from vault_mcp.doors.page_files import static_files
 from vault_mcp.doors.page_gate import BODY_MOST, HEADERS
-from vault_mcp.doors.page_server import static_files
 from vault_mcp.vault import Vault
 
 OURS = sorted(name for name in static_files() if not name.startswith("vendor/"))

@@ -58,6 +58,7 @@ from vault_mcp.doors.mcp_addresses import (
     suggest_for_prompt,
     suggest_for_template,
 )
+from vault_mcp.doors.mcp_apps import MIME, Apps, app_resources, read_app
 from vault_mcp.doors.mcp_arguments import fit
 from vault_mcp.doors.mcp_callers import Callers
 from vault_mcp.doors.mcp_live import Live, States
@@ -104,6 +105,7 @@ class VaultServer(MCPServer[None]):
             log_level="WARNING",
             lifespan=_lifespan,
             subscriptions=live.bus,
+            extensions=[Apps()],
             cache_hints={"tools/list": hint, "prompts/list": hint, "resources/templates/list": hint},
         )
         self.opening = opening
@@ -189,7 +191,7 @@ class VaultServer(MCPServer[None]):
         """Show the resources of the catalog, and what the vault lists for now."""
         catalog = await self._catalog()
         listed = await anyio.to_thread.run_sync(self._listed, catalog)
-        return [*map(shown_resource, catalog.resources), *map(shown_listed, listed)]
+        return [*map(shown_resource, catalog.resources), *map(shown_listed, listed), *app_resources(catalog)]
 
     async def list_resource_templates(self) -> list[ShownTemplate]:
         """Show the forms of the addresses that can be read."""
@@ -199,6 +201,9 @@ class VaultServer(MCPServer[None]):
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
     ) -> Iterable[ReadResourceContents]:
         """Read what stands at one address."""
+        app = read_app(str(uri))
+        if app is not None:
+            return [ReadResourceContents(content=app, mime_type=MIME)]
         content = await anyio.to_thread.run_sync(self._read, await self._catalog(), str(uri))
         return [ReadResourceContents(content=content.body, mime_type=content.mime)]
 

@@ -6,6 +6,7 @@ from mcp_types import Resource as ShownResource
 from mcp_types import ResourceTemplate as ShownTemplate
 from mcp_types import Tool as ShownTool
 
+from vault_mcp.doors.mcp_apps import app_meta
 from vault_mcp.tools.schema import json_schema
 from vault_mcp.tools.tool import Listed, Prompt, Resource, Template, Tool
 
@@ -24,6 +25,7 @@ def shown(tool: Tool) -> ShownTool:
             idempotent_hint=tool.hints.idempotent,
             open_world_hint=False,
         ),
+        _meta=app_meta(tool.name),
     )
 
 

@@ -19,20 +19,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from vault_mcp.doors.page_answers import Answers, status_of
+from vault_mcp.doors.page_files import static_files
 from vault_mcp.doors.page_gate import BODY_MOST, Gate
 from vault_mcp.errors import VaultError
 
 logger = logging.getLogger(__name__)
-
-FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
-
-# Not from the system's own list of types: where that is wrong, a browser runs nothing.
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 
 LOOK = 0.5
 """Seconds between two looks for news."""
@@ -112,20 +103,6 @@ def _routes(answers: Answers, ending: Callable[[], bool]) -> list[Route]:
     for path, (kind, raw) in static_files().items():
         routes.append(Route("/" if path == "index.html" else f"/{path}", _file(kind, raw)))
     return routes
-
-
-def static_files() -> dict[str, tuple[str, bytes]]:
-    """Give (type, bytes) of every file of the page by its path."""
-    found = {}
-    for folder, _, names in os.walk(FILES):
-        for name in sorted(names):
-            kind = TYPES.get(os.path.splitext(name)[1])
-            if kind is None:
-                continue
-            place = os.path.join(folder, name)
-            with open(place, "rb") as file:
-                found[os.path.relpath(place, FILES).replace(os.sep, "/")] = kind, file.read()
-    return found
 
 
 def _file(kind: str, raw: bytes) -> Callable[[Request], Any]:
