@@ -21,12 +21,14 @@ from vault_mcp.storage.git.erasing import (
     left_in_files,
     look,
     refuse_unfit,
+    were_together,
 )
 from vault_mcp.storage.git.message import Message
 from vault_mcp.storage.git.status import uncommitted
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
 
 if TYPE_CHECKING:
+    from vault_mcp.storage.git.environment import GitProgram
     from vault_mcp.vault import Vault
 
 TOOL = "erase"
@@ -149,7 +151,7 @@ def erase(vault: Vault, wanted: Wanted, found: Found) -> Erased:
         follow.follow_files(vault, writer, None)
         _refuse_uncommitted(vault)
         if found.seen.folders:
-            _refuse_one_name(every_path(program), wanted)
+            _refuse_one_name(program, wanted)
         now = _out_of_files(vault, writer, wanted)
         eraser = _eraser(vault)
         done = eraser.run(
@@ -186,13 +188,17 @@ def _untracked(vault: Vault, path: str) -> bool:
     return head is None or vault.repository.mode_at(head, path) is None
 
 
-def _refuse_one_name(every: set[bytes], wanted: Wanted) -> None:
-    """See that no two files would get one name, since one of them would be lost."""
-    names: dict[bytes, bytes] = {}
-    for path in every:
-        name = _without(path, wanted)
-        other = names.setdefault(name, path)
-        if other != path or (name != path and name in every):
+def _refuse_one_name(program: GitProgram, wanted: Wanted) -> None:
+    """See that no two files of one commit would get one name, since one of them would be lost.
+
+    Raises:
+        BadArgument: some would.
+    """
+    names: dict[bytes, set[bytes]] = {}
+    for path in every_path(program):
+        names.setdefault(_without(path, wanted), set()).add(path)
+    for name, these in names.items():
+        if len(these) > 1 and were_together(program, these):
             raise BadArgument(
                 f"Two files would be called {paths.shown(os.fsdecode(name))}, and one be lost. "
                 "Choose other words with --with."

@@ -1,16 +1,19 @@
 """`vault-mcp erase`: afterwards nothing under .git holds the text, in whatever form."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.doors.commands import Commands
+from tests.doors.commands import COMMAND, Commands
 from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
+from tests.waiting import wait_until
 from vault_mcp.storage.git.erasing import UNFINISHED, brings_back
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.tools.history import looking, since
@@ -222,3 +225,61 @@ def test_an_erasure_that_was_cut_off_is_finished_by_the_next_one(root: Path, com
     assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
     assert blob not in git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
     assert "cut off" not in commands.run("doctor", "--vault", root).stdout
+
+
+def has(root: Path, pattern: str) -> bool:
+    return any((root / ".git/vault-mcp").glob(pattern))
+
+
+REACHED: dict[str, Callable[[Path, str], bool]] = {
+    "the files are committed": lambda root, old: git(root, "rev-parse", "HEAD").strip() != old,
+    "the new history is begun": lambda root, old: has(root, "rewritten-*"),
+    "the new history is written": lambda root, old: has(root, "rewritten-*/filter-repo/commit-map"),
+    "its objects are here": lambda root, old: has(root, UNFINISHED),
+    "the branch has moved": lambda root, old: has(root, UNFINISHED) and not has(root, "index-*.sqlite"),
+}
+"""How far an erasure has come, from the outside."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("reached", REACHED)
+def test_a_killed_erasure_leaves_one_history_whole_and_the_next_one_finishes(
+    root: Path, commands: Commands, reached: str
+) -> None:
+    with opened(root) as vault:
+        vault.noticed(None)
+    old = git(root, "rev-parse", "HEAD").strip()
+    asked = [*COMMAND, "erase", "--vault", str(root), "--text", SECRET, "--yes"]
+    null = subprocess.DEVNULL
+    environment = commands.environment()
+    with subprocess.Popen(asked, env=environment, start_new_session=True, stdout=null, stderr=null) as child:
+        try:
+            wait_until(lambda: REACHED[reached](root, old) or child.poll() is not None, 120, every=0.002)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+    assert git(root, "fsck", "--strict", "--no-dangling", "--no-progress") == ""
+    assert git(root, "status", "--porcelain") == ""
+    with opened(root) as vault:  # an agent goes on meanwhile
+        keys.write_memory(vault, CLAUDE, "after", "the kill")
+    for lock in (root / ".git").rglob("*.lock"):
+        lock.unlink()  # a killed Git's own, which only a person may remove
+    done = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert done.returncode == 0 or "Nothing in the vault" in done.stderr, done.stderr
+    assert list(holding(root)) == []
+    assert clean(root)
+    assert (root / "keys/after.md").exists()
+
+
+def test_no_file_is_lost_to_another_that_would_get_its_name(root: Path, commands: Commands) -> None:
+    write_files(root, {"(erased).md": "another note\n"})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "both")
+    told = commands.run("erase", "--vault", root, "--text", SECRET, "--yes")
+    assert told.returncode == 2
+    assert "Two files would be called (erased).md" in told.stderr
+    assert list(holding(root))
+    assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes", "--with", "gone").returncode == 0
+    assert list(holding(root)) == []
+    assert (root / "(erased).md").read_text("utf-8") == "another note\n"
+    assert (root / "gone.md").exists()

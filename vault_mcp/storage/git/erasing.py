@@ -146,6 +146,16 @@ def every_path(program: GitProgram) -> set[bytes]:
     return {path.lstrip(b"\n") for path in program.run(*said).split(b"\0")} - {b""}
 
 
+def were_together(program: GitProgram, paths: Iterable[bytes]) -> bool:
+    """Say whether some commit has more than one of these files."""
+    these = [os.fsdecode(path) for path in paths]
+    touching = program.run("--literal-pathspecs", "log", "--all", "-m", "--format=%H", "--", *these)
+    return any(
+        program.run("--literal-pathspecs", "ls-tree", "-z", commit, "--", *these).count(b"\0") > 1
+        for commit in set(touching.decode().split())
+    )
+
+
 def left_in_files(folder: str, words: Sequence[bytes], passed_over: Callable[[str], bool]) -> list[str]:
     """Give the files below a folder that hold any of the words, in themselves or in their names."""
     found = []
