@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.follow import note_of
 from vault_mcp.notes.note import Note
 from vault_mcp.storage import paths
@@ -81,8 +82,10 @@ class Bygones:
 
     def _read(self, blobs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, Note | None, int]]:
         """Read notes, many at a time: one by one, each would wait for Git."""
-        left = iter(blobs)
+        left, read = iter(blobs), 0
         while some := list(itertools.islice(left, AT_ONCE)):
+            progress.tell(read, 0, "notes read as they were then")
+            read += len(some)
             raws = self._vault.repository.blobs(blob for _, blob in some)
             for (path, blob), raw in zip(some, raws, strict=True):
                 yield path, blob, note_of(path, raw), len(raw)

@@ -249,10 +249,13 @@ class Follower:
                     return True
                 old = align_history(vault, new)
             commits = repository.history(old, new)
+            total = vault.commits_behind() if progress.wanted() else 0
             for _ in read_past(vault.index, commits, repository.blob, turn=self._turn):
                 if self._stopping.is_set() or time.monotonic() > deadline:
                     self.wake()
                     return False
+                if total:
+                    progress.tell(total - vault.commits_behind(), total, "commits of the past read")
         return False
 
     def _turn(self) -> AbstractContextManager[object]:

@@ -281,6 +281,55 @@ def test_a_list_that_was_given_is_told_of_when_a_note_comes_by_hand(root: Path) 
         assert "Plan.md" in listed
 
 
+# -- progress
+
+
+def reported(server: Server, tool: str, **arguments: object) -> tuple[list[Frame], Frame]:
+    """Call a tool with a progress token; give what was reported meanwhile, and the result."""
+    params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": 7}}
+    asked = server.request("tools/call", params)
+    steps = []
+    while (frame := server.next()).get("id") != asked:
+        assert frame["method"] == "notifications/progress"
+        steps.append(frame["params"])
+    return steps, frame["result"]
+
+
+def test_a_call_that_waits_for_the_first_index_tells_how_far_it_is(root: Path) -> None:
+    write_files(root, {f"notes/{n}.md": f"# Note {n}\n\nabout {n}\n" * 20 for n in range(3_000)})
+    with serve(root, "--no-watch") as server:
+        server.greet()
+        steps, result = reported(server, "memory_stats")
+    assert result["isError"] is False
+    assert steps
+    assert {step["message"] for step in steps} == {"files indexed for the first time"}
+
+
+def test_long_work_on_many_notes_tells_how_far_it_is(root: Path) -> None:
+    hub = "---\nentity: thing\n---\n\n## Observations\n\n- in the middle\n"
+    spoke = "---\nentity: thing\n---\n\n## Relations\n\n- points to [[Hub]]\n"
+    write_files(root, {"entities/Hub.md": hub, **{f"entities/Spoke {n}.md": spoke for n in range(400)}})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "spokes")
+    with serve(root, "--no-watch") as server:
+        server.greet()
+        given(server, "memory_stats")
+        for tool, arguments, message in (
+            ("rename_entity", {"entityName": "Hub", "newName": "Nave"}, "notes looked through for links"),
+            (
+                "memory_rename",
+                {"old_path": "entities/Nave.md", "new_path": "Nave, moved.md"},
+                "notes looked through for links",
+            ),
+            ("initialize_memory", {"mode": "fresh"}, "entities archived"),
+        ):
+            steps, result = reported(server, tool, **arguments)
+            assert result["isError"] is False
+            assert steps, tool
+            assert {step["message"] for step in steps} == {message}
+            assert all(step["progress"] <= step["total"] for step in steps)
+
+
 # -- profiles
 
 

@@ -4,9 +4,10 @@ import json
 import re
 
 from tests.doors.catalog_checks import breaches, lint_errors, listed, size
+from vault_mcp.doors.mcp_server import INSTRUCTIONS
 from vault_mcp.doors.mcp_shown import shown
 from vault_mcp.tools.families import whole_catalog
-from vault_mcp.tools.tool import Tool
+from vault_mcp.tools.tool import FAMILIES, Tool
 
 CATALOG = whole_catalog()
 
@@ -54,6 +55,20 @@ def test_a_description_names_only_tools_that_there_are() -> None:
     for tool in CATALOG.tools:
         for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", tool.description):
             assert word in known, (tool.name, word)
+
+
+def test_the_instructions_name_every_family_and_only_tools_that_there_are() -> None:
+    said = re.findall(r"\b[a-z]+_[a-z_]+\b", INSTRUCTIONS)
+    tools = [CATALOG.tool(name) for name in said]
+    assert None not in tools
+    assert {tool.family for tool in tools if tool} == set(FAMILIES)
+
+
+def test_the_prompts_name_only_tools_that_they_need() -> None:
+    for prompt in CATALOG.prompts:
+        said = set(re.findall(r"\b[a-z]+_[a-z]+(?:_[a-z]+)*\b", prompt.text))
+        assert said & {tool.name for tool in CATALOG.tools} <= set(prompt.needs), prompt.name
+        assert all(CATALOG.tool(name) for name in prompt.needs), prompt.name
 
 
 def _words(tool: Tool) -> set[str]:

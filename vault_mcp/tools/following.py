@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.errors import NoteUnreadable
 from vault_mcp.notes import links
 from vault_mcp.notes.links import Link
+from vault_mcp.tools.wikilinks import LOOKED_THROUGH
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
@@ -47,7 +49,11 @@ class _Following:
 
     def rewrite(self) -> int:
         """Rewrite what has to be, in notes and canvases; give how many links and canvases."""
-        return sum(map(self._note, sorted(self.sources))) + sum(map(self._canvas, self.canvases))
+        count = 0
+        for number, source in enumerate(sorted(self.sources)):
+            progress.tell(number, len(self.sources), LOOKED_THROUGH)
+            count += self._note(source)
+        return count + sum(map(self._canvas, self.canvases))
 
     def _note(self, was: str) -> int:
         path = self.moved.get(was, was)

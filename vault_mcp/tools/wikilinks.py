@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.errors import NoteUnreadable
 from vault_mcp.notes import links
 from vault_mcp.notes.links import Link
@@ -12,6 +13,8 @@ from vault_mcp.notes.note import Note
 
 if TYPE_CHECKING:
     from vault_mcp.change import Change
+
+LOOKED_THROUGH = "notes looked through for links"
 
 
 def resolve(change: Change, target: str, from_path: str) -> str | None:
@@ -70,7 +73,8 @@ def point_to(change: Change, moved: Mapping[str, Note], old_names: Mapping[str, 
     targets = {old: _link_parts(change, note) for old, note in moved.items()}
     places = {old: note.path for old, note in moved.items()}
     count = 0
-    for source in sorted(sources):
+    for number, source in enumerate(sorted(sources)):
+        progress.tell(number, len(sources), LOOKED_THROUGH)
         count += _rewrite(change, places.get(source, source), source, before, targets, old_names)
     for canvas in canvases:
         count += _rewrite_canvas(change, canvas, places)

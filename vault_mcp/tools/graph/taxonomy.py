@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.tools.graph.find import all_entities
 from vault_mcp.tools.graph.records import Json, with_receipt
 from vault_mcp.tools.placing import ARCHIVE
@@ -65,7 +66,8 @@ def initialize_memory(vault: Vault, caller: Caller, mode: str) -> Json:
             folder = ARCHIVE + change.at[:19].replace(":", "").replace("T", "-")
             with vault.snapshot() as reader:
                 paths = [row.path for row in all_entities(reader)]
-            for path in paths:
+            for number, path in enumerate(paths):
+                progress.tell(number, len(paths), "entities archived")
                 if change.exists(path):
                     change.move(path, _free(change, f"{folder}/{path}"))
                     moved += 1

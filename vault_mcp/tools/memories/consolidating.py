@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vault_mcp import progress
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import as_record
 from vault_mcp.storage.index import Scope
@@ -98,7 +99,8 @@ def _still_there(change: Change, one: Answer) -> Note | None:
 def _archived(change: Change, notes: Sequence[Note]) -> list[Note]:
     """Move notes into the archive; links that name their folders follow."""
     moved: dict[str, Note] = {}
-    for note in notes:
+    for number, note in enumerate(notes):
+        progress.tell(number, len(notes), "memories archived")
         path = _free(change, f"{ARCHIVE}/{note.path}")
         change.move(note.path, path)
         moved[note.path] = change.note(path) or note
