@@ -44,6 +44,7 @@ class Adopted:
         left_out: files that were not: too large, not readable, or with a name that is not UTF-8.
         around: the working tree of another repository that the folder lies in, "" without one.
         driver: whether Git was told here how notes are merged, and did not know before.
+        person: the name that the person's edits are committed under.
     """
 
     made_repository: bool
@@ -53,6 +54,7 @@ class Adopted:
     left_out: tuple[str, ...] = ()
     around: str = ""
     driver: bool = False
+    person: str = ""
 
 
 def is_vault(root: str) -> bool:
@@ -87,7 +89,8 @@ def adopt(root: str, *, trusted: bool = False, nested: bool = False, driver: Seq
     try:
         with repository.writing() as writer:
             done = _Adoption(repository, writer, root).run(fresh)
-        return replace(done, driver=repository.register_driver(driver)) if driver else done
+        told = repository.register_driver(driver) if driver else False
+        return replace(done, driver=told, person=repository.person().name)
     finally:
         repository.close()
 

@@ -16,3 +16,21 @@ def test_a_command_has_help_with_an_example_of_itself(commands: Commands, comman
 def test_help_lists_every_command_in_our_order(commands: Commands) -> None:
     listed = commands.good("--help").partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "] == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("in", ["init", "install"]),
+        ("install c", ["claude-desktop", "claude-code", "cursor", "codex"]),
+        ("export --f", ["--format", "--force"]),
+    ],
+)
+def test_a_shell_can_complete_commands_words_and_options(
+    commands: Commands, typed: str, offered: list[str]
+) -> None:
+    words = f"vault-mcp {typed}"
+    said = commands.good(
+        _VAULT_MCP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1)
+    )
+    assert [line.removeprefix("plain,") for line in said.splitlines()] == offered

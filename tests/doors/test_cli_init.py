@@ -70,6 +70,13 @@ def test_a_program_is_told_the_same(commands: Commands, root: Path) -> None:
     assert told["client"]["mcpServers"]["vault"]["args"][-1] == str(root)
 
 
+def test_a_person_without_a_name_is_told_how_to_give_one(commands: Commands, root: Path) -> None:
+    advice = 'git config --global user.name "Your Name"'
+    assert advice in commands.good("init", root)
+    (commands.home / ".gitconfig").write_text("[user]\n\tname = Ada\n")
+    assert advice not in commands.good("init", root)
+
+
 OBSIDIAN = (
     "Memory.base",
     ".obsidian/snippets/vault-stamps.css",

@@ -66,8 +66,9 @@ class Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put in the command that is meant when none is named."""
         named = args and (args[0] in COMMANDS or args[0] in ("--help", "--version"))
-        # A bare word that is no command is left to click, which says so.
-        if not named and (not args or args[0].startswith("-")):
+        # A bare word that is no command is left to click, which says so. What a shell asks about a line
+        # that is being typed is no call.
+        if not ctx.resilient_parsing and not named and (not args or args[0].startswith("-")):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 

@@ -12,6 +12,7 @@ from vault_mcp.doors.clients import CLIENTS, driver_command, own_command, serve_
 from vault_mcp.doors.obsidian import TABLE, lay_down, sample_file
 from vault_mcp.doors.sample import sample_vault
 from vault_mcp.doors.settings import Settings
+from vault_mcp.storage.git.repository import NOBODY
 from vault_mcp.storage.paths import shown
 
 
@@ -37,7 +38,7 @@ def init(folder: str | None, obsidian: bool, as_json: bool) -> None:
         click.echo(json.dumps(record, ensure_ascii=False, indent=2))
         return
     did = [*_did(settings.vault, done), *(f"  {line}" for line in extras)]
-    for line in (*did, "", *_next(settings.vault, offer=not obsidian)):
+    for line in (*did, "", *_next(settings.vault, done, offer=not obsidian)):
         click.echo(line)
 
 
@@ -99,7 +100,7 @@ def _did(root: str, done: Adopted) -> list[str]:
     return lines
 
 
-def _next(root: str, *, offer: bool) -> list[str]:
+def _next(root: str, done: Adopted, *, offer: bool) -> list[str]:
     ours, there = " ".join(map(_quoted, own_command())), _quoted(root)
     config = json.dumps(client_config(root), ensure_ascii=False, indent=2).splitlines()
     lines = [
@@ -110,6 +111,11 @@ def _next(root: str, *, offer: bool) -> list[str]:
         *(f"    {line}" for line in config),
         "  Open the folder in Obsidian, or in any editor, and write: your edits become commits in your name.",
     ]
+    if done.person == NOBODY:
+        lines.append(
+            f"  Git knows no name of yours, so they are {NOBODY!r}'s for now: "
+            'git config --global user.name "Your Name"'
+        )
     if offer:
         lines.append(f"  A table of entities and a style that hides stamps: {ours} init {there} --obsidian")
     return [*lines, f"  Bring in a memory that you have elsewhere: {ours} import FILE --vault {there}"]

@@ -37,6 +37,9 @@ GONE = (
     "start the server with its new place."
 )
 
+NOBODY = "human"
+"""Whom a person's edits are committed as who has told Git no name."""
+
 
 class Repository:
     """A vault's Git repository. Safe to use from several threads; one of them writes at a time."""
@@ -120,7 +123,7 @@ class Repository:
     def person(self) -> Ident:
         """Give whom a person's own edits are committed as."""
         config = self._shop.probe.config
-        name = config.text("author.name") or config.text("user.name") or "human"
+        name = config.text("author.name") or config.text("user.name") or NOBODY
         email = config.text("author.email") or config.text("user.email") or "human@vault-mcp.invalid"
         return Ident(name, email)
 
