@@ -272,16 +272,17 @@ def watch(root: Path) -> dict[str, float]:
         client.call("memory_stats", {})
         time.sleep(5 + len(paths) / 1_000)
         began = time.perf_counter()
-        for path in paths:
+        for number, path in enumerate(paths, 1):
             with open(path, "a", encoding="utf-8") as file:
-                file.write("\nquuxword typed by hand\n")
+                file.write(f"\nquuxword{number} typed by hand\n")
         written = time.perf_counter() - began
-        while _commits(root) == before:
-            time.sleep(0.1)
-        committed = time.perf_counter() - began
-        while not client.call("memory_recall", {"query": "quuxword"})["structuredContent"]["results"]:
+        last = {"query": f"quuxword{len(paths)}"}
+        while not client.call("search_nodes", last)["structuredContent"]["entities"]:
             time.sleep(0.1)
         found = time.perf_counter() - began
+        while _dirty(root):
+            time.sleep(0.1)
+        committed = time.perf_counter() - began
     made = _commits(root) - before
     return {
         "files": float(len(paths)),
@@ -290,6 +291,11 @@ def watch(root: Path) -> dict[str, float]:
         "found": found,
         "made": made,
     }
+
+
+def _dirty(root: Path) -> bool:
+    asked = ["git", "--no-optional-locks", "status", "--porcelain"]
+    return bool(subprocess.run(asked, cwd=root, check=True, capture_output=True).stdout)
 
 
 def _commits(root: Path) -> float:
@@ -337,8 +343,8 @@ def main() -> int:
                     m = in_a_child("watch", root)
                     print(
                         f"{size:>9,} notes  {m['files']:,.0f} files changed by hand in {m['written']:.1f} s: "
-                        f"in {m['made']:.0f} commit(s) after {m['committed']:.1f} s, "
-                        f"found after {m['found']:.1f} s",
+                        f"the last found after {m['found']:.1f} s, all in {m['made']:.0f} commit(s) after "
+                        f"{m['committed']:.1f} s",
                         flush=True,
                     )
         if "vectors" in chosen.only:

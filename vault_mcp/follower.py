@@ -34,6 +34,9 @@ SETTLE_AFTER = 0.5
 TURN = 1_000
 """Files that are taken in while the lock is held once."""
 
+LOG_TURNS = 25
+"""Turns after which what they wrote is moved from the index's log into its file."""
+
 UPKEEP_EVERY = 500
 """Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
 
@@ -179,11 +182,15 @@ class Follower:
             self._let_calls_in()
             with vault.index_turn(60):
                 more = vault.index.upkeep()
+        turns = 0
         more = True
         while more and not self._stopping.is_set():
             self._let_calls_in()
             with vault.index_turn(60), vault.index.writing() as index:
                 more = index.words.settle_words() > 0
+            turns += 1
+            if turns % LOG_TURNS == 0:  # else a call would, once the log is long enough
+                vault.index.empty_log()
         vault.settled()
 
     def _let_calls_in(self) -> None:

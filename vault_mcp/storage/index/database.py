@@ -166,6 +166,11 @@ class Index:
         with self.writing() as writer:
             writer.settle()
             left = writer.date() > 0
+        self.empty_log()
+        return left
+
+    def empty_log(self) -> None:
+        """Move what was written into the file, as far as nobody reads what was before; needs no lock."""
         db = self._take()
         try:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -173,7 +178,6 @@ class Index:
             raise self._told(error) from error
         finally:
             self._give_back(db)
-        return left
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong with it, for `doctor`; nothing when it is sound."""
