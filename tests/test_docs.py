@@ -17,6 +17,7 @@ from tests.vaults import opened
 from vault_mcp.adopt import adopt
 from vault_mcp.doors.cli import COMMANDS
 from vault_mcp.doors.cli_serve import serve
+from vault_mcp.doors.clients import CLIENTS, config_file
 from vault_mcp.notes.note import read_note
 from vault_mcp.tools.catalog import PROFILES
 from vault_mcp.tools.families import whole_catalog
@@ -168,6 +169,15 @@ def test_the_flags_of_the_readme_are_flags_of_serve() -> None:
     known = {name for parameter in serve.params for name in parameter.opts}
     assert len(flags) > 5
     assert set(flags) <= known
+
+
+def test_the_readme_says_of_every_client_where_its_settings_are() -> None:
+    section = page("README.md").partition("\n## Connect a client\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| `([\w-]+)` \| `~/([^`]+)` \|", section, re.MULTILINE)
+    assert rows == [
+        (client.title, word, config_file(word, "linux", "~", {}).removeprefix("~/"))
+        for word, client in CLIENTS.items()
+    ]
 
 
 # -- docs/taxonomy.md
