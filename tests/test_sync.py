@@ -14,6 +14,7 @@ from tests.notes.merges import BASE, CASES, check
 from tests.vaults import CLAUDE, CURSOR, commits, git, make_vault, opened, write_files
 from vault_mcp.errors import BadArgument, NotFound, RepositoryRefused, StorageFailed
 from vault_mcp.notes.note import Note, read_note
+from vault_mcp.storage import files
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.remote import Remote, find_remote, push
 from vault_mcp.sync import Synced, sync
@@ -80,6 +81,9 @@ def both(two: Two) -> Synced:
     assert tree(Path(here.root)) == tree(Path(there.root))
     for vault in two:
         assert sound(Path(vault.root))
+        with vault.reading() as reader:
+            known = sorted(row[0] for row in reader.files())
+        assert known == sorted(path for path, _ in files.walk(vault.root))
     return done
 
 

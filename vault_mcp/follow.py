@@ -16,6 +16,7 @@ from vault_mcp.notes.note import Fact, Note, facts, read_note
 from vault_mcp.storage import files
 from vault_mcp.storage import paths as path_rules
 from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.difference import changed_files
 from vault_mcp.storage.git.writer import Committed, Write, Writer, blob_id
 from vault_mcp.storage.index import CommitRow, seen
 
@@ -103,6 +104,8 @@ def follow_head(vault: Vault, writer: Writer) -> None:
         return
     commits = list(repository.history(old, new))
     touched = {path for commit in commits for path, _, _ in commit.changes}
+    # What a merge made of our side is no change of its first parent where that is theirs.
+    touched.update(changed_files(repository.program, old, new))
     with vault.index.writing() as index:
         in_step = index.history_head == old and index.replay(commits, repository.blob)
         index.put_off_dating()  # the lines that it is about are still to come

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from vault_mcp import follow
 from vault_mcp.bygones import Bygones
@@ -53,6 +53,16 @@ class Options:
     index_wait: float = 30.0
 
 
+class Beside(Protocol):
+    """Work in the background: a server's sync."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End."""
+
+
 class Vault:
     """One folder of notes with its Git repository and its index. Safe to use from several threads.
 
@@ -82,6 +92,7 @@ class Vault:
         self.meaning = Meaning(self)
         self._follower = Follower(self)
         self._watcher: Watcher | None = None
+        self._beside: list[Beside] = []
         self._passing: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -129,9 +140,16 @@ class Vault:
         """How hand edits are noticed: "events", "polling" or "off"."""
         return self._watcher.mode if self._watcher else "off"
 
+    def run_beside(self, work: Beside) -> None:
+        """Begin work in the background that ends with the vault."""
+        self._beside.append(work)
+        work.start()
+
     def close(self) -> None:
         """Stop the watcher and the background work, and let go of Git and the index."""
         self._closed = True
+        for work in self._beside:
+            work.stop()
         if self._watcher:
             self._watcher.stop()
         self.meaning.close()

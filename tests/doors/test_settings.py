@@ -45,6 +45,7 @@ def test_the_vaults_file_can_say_nothing_but_how_notes_are_treated(vault: Path) 
         "protect_person",
         "undo_others",
         "embeddings",
+        "sync",
     }
     lines = [
         f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "hosts")
@@ -168,3 +169,14 @@ def test_an_embedding_address_is_of_this_machine_and_names_its_model(vault: Path
             settings(vault, {"embedding_url": address, "embedding_model": "m"})
     with pytest.raises(BadArgument, match="--embedding-model"):
         settings(vault, {"embedding_url": "http://localhost:8080/v1"})
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("30s", 30), ("5m", 300), (" 2 H ", 7200), ("1d", 86_400)])
+def test_a_span_of_time_is_read(vault: Path, said: str, seconds: int) -> None:
+    assert gather({"vault": str(vault), "every": said}, {}).every == seconds
+
+
+@pytest.mark.parametrize("said", ["5", "m", "0m", "-5m", "5 weeks", "1e3s"])
+def test_what_is_no_span_of_time_is_refused(vault: Path, said: str) -> None:
+    with pytest.raises(BadArgument, match="as 30s, 5m or 2h"):
+        gather({"vault": str(vault), "every": said}, {})

@@ -36,6 +36,10 @@ Hear = Callable[[], None]
     type=click.Choice(["objects", "strings"]),
     help="Observations as records with stamps (default), or as bare strings.",
 )
+@click.option("--every", metavar="TIME", help="Sync with the branch's remote so often, as 5m or 1h.")
+@click.option(
+    "--sync", type=click.Choice(["off", "on-change"]), help="Sync after each change, once it is quiet."
+)
 @click.option("--embeddings", type=click.Choice(["on", "off"]), help="Recall by meaning too (default on).")
 @click.option("--embedding-url", metavar="URL", help="An OpenAI-compatible endpoint of this machine.")
 @click.option("--embedding-model", metavar="NAME", help="The model that the endpoint is to use.")
@@ -166,6 +170,12 @@ def open_vault(settings: Settings, hear: Hear) -> Opened:
     vault.listeners.append(hear)
     if settings.watch:
         vault.watch()
+    if (settings.every or settings.sync == "on-change") and not settings.read_only:
+        from vault_mcp.doors.clients import driver_command  # noqa: PLC0415 (only where it is asked for)
+        from vault_mcp.syncing import Syncing  # noqa: PLC0415
+
+        on_change = settings.sync == "on-change"
+        vault.run_beside(Syncing(vault, every=settings.every, on_change=on_change, driver=driver_command()))
     return vault
 
 

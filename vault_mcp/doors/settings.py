@@ -9,6 +9,7 @@ default and told in one sentence.
 """
 
 import os
+import re
 import tomllib
 import urllib.parse
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ DEFAULT_VAULT = "~/memory-vault"
 HandEdits = Literal["commit", "leave"]
 GraphObservations = Literal["objects", "strings"]
 Embeddings = Literal["on", "off"]
+Sync = Literal["off", "on-change"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Settings:
         embeddings: recall by meaning beside words.
         embedding_url: an OpenAI-compatible endpoint of this machine that makes the vectors; "" for our own.
         embedding_model: what it is to make them with.
+        sync: sync with the branch's remote behind each change, after a quiet moment, or not.
+        every: seconds between two syncs by the clock; 0 for none.
         http: where to listen for MCP over HTTP, as HOST:PORT; "" serves the standard streams.
         allow_hosts: host names under which others find the server, as behind a proxy.
         require_token: let no program of this machine in without a token either.
@@ -70,6 +74,8 @@ class Settings:
     embeddings: Embeddings = "on"
     embedding_url: str = ""
     embedding_model: str = ""
+    sync: Sync = "off"
+    every: int = 0
     http: str = ""
     allow_hosts: tuple[str, ...] = ()
     require_token: bool = False
@@ -110,6 +116,12 @@ def _take_on_off(value: object) -> object:
     return None if switched is None else "on" if switched else "off"
 
 
+def _take_span(value: object) -> object:
+    found = re.fullmatch(r"([0-9]{1,6})\s*(s|m|h|d)", str(value).strip().lower())
+    seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]] if found else 0
+    return seconds or None
+
+
 def _take_own_address(value: object) -> object:
     # Notes must not leave the machine by a slip of the hand.
     try:
@@ -143,6 +155,7 @@ VAULT_KEYS: Mapping[str, Key] = {
     "protect_person": SWITCH,
     "undo_others": SWITCH,
     "embeddings": Key('"on" or "off"', _take_on_off),
+    "sync": _one_of("off", "on-change"),
 }
 """All that a vault's own file may say."""
 
@@ -153,6 +166,7 @@ KEYS: Mapping[str, Key] = {
     "exclude_tools": WORDS,
     "read_only": SWITCH,
     "watch": SWITCH,
+    "every": Key("a time, as 30s, 5m or 2h", _take_span),
     "embedding_url": Key("an address of this machine, as http://localhost:8080/v1", _take_own_address),
     "embedding_model": NAME,
     "http": Key("an address, as 127.0.0.1:8765", _take_listening_address),

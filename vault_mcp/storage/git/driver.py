@@ -17,12 +17,21 @@ def register(program: GitProgram, command: Sequence[str]) -> bool:
     What stood there is replaced, whoever wrote it. Git gives the command to a shell, so every part is quoted
     for one.
     """
-    wanted = (NAME, f"{shlex.join(command)} %O %A %B %P")
+    wanted = (NAME, _line(command))
     if registered(program) == wanted[1]:
         return False
     for key, value in zip(_KEYS, wanted, strict=True):
         program.run("config", "--local", "--replace-all", key, value)
     return True
+
+
+def is_registered(program: GitProgram, command: Sequence[str]) -> bool:
+    """Say whether this very command is the one that Git calls in this clone."""
+    return registered(program) == _line(command)
+
+
+def _line(command: Sequence[str]) -> str:
+    return f"{shlex.join(command)} %O %A %B %P"
 
 
 def registered(program: GitProgram) -> str:

@@ -11,7 +11,7 @@ from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultE
 from vault_mcp.storage.git.condition import Finding, findings
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
-from vault_mcp.storage.git.driver import register
+from vault_mcp.storage.git.driver import is_registered, register
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.history import HistoryCommit, first_parents, read_history
 from vault_mcp.storage.git.ignore import Ignore
@@ -104,6 +104,10 @@ class Repository:
     def register_driver(self, command: Sequence[str]) -> bool:
         """Have Git call a command to merge notes in this clone; say whether that is new."""
         return register(self.program, command)
+
+    def driver_is(self, command: Sequence[str]) -> bool:
+        """Say whether Git calls this very command to merge notes in this clone."""
+        return is_registered(self.program, command)
 
     @property
     def state_dir(self) -> str:
