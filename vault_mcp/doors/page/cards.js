@@ -21,11 +21,24 @@ function plain(kind, text) {
   return kind === "relation" ? text.replace(" -> ", " → ") : text;
 }
 
+// Of two facts that one agent added in one second, the one set aside may be told as edited into the other.
+function apart(change) {
+  const added = [...(change.added || [])], removed = [...(change.removed || [])];
+  const edited = (change.edited || []).filter((fact) => {
+    const aside = added.some((one) => one.kind === "superseded" && one.note === fact.note && one.text === fact.old);
+    if (!aside) return true;
+    removed.push({ note: fact.note, kind: fact.kind, text: fact.old });
+    added.unshift({ note: fact.note, kind: fact.kind, text: fact.new });
+    return false;
+  });
+  return { added, edited, removed };
+}
+
 // A fact that was superseded left the list of what holds: that is one step, not a loss and a gain.
 function steps(change) {
-  const removed = [...(change.removed || [])];
+  const { added, edited, removed } = apart(change);
   const rows = [];
-  for (const fact of change.added || []) {
+  for (const fact of added) {
     if (fact.kind === "superseded") {
       const at = removed.findIndex((one) => one.note === fact.note && one.text === fact.text);
       if (at >= 0) {
@@ -36,7 +49,7 @@ function steps(change) {
     }
     rows.push({ note: fact.note, mark: "plus", sign: "+", said: "Added", content: words(fact.kind, fact.text) });
   }
-  for (const fact of change.edited || []) {
+  for (const fact of edited) {
     rows.push({ note: fact.note, mark: "edit", sign: "~", said: "Changed", content: changedWords(plain(fact.kind, fact.old), plain(fact.kind, fact.new)) });
   }
   for (const fact of removed) {

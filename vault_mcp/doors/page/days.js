@@ -48,7 +48,7 @@ export function days(place, about, at, choose) {
     const now = offset === length;
     range.setAttribute("aria-valuetext", now ? "Now" : `${dayInWords(day)}, ${many(changes, "change")}`);
     put(label, now ? [h("b", null, "Now"), h("span", { class: "why" }, ` ${many(about.changes, "change")} since ${shortDay(first)}`)]
-      : ["as of ", h("b", null, shortDay(day)), h("span", { class: "why" }, ` ${changes ? many(changes, "change") : "no change"} that day`)]);
+      : ["as of ", h("b", null, shortDay(day)), h("span", { class: "why" }, ` · ${changes ? many(changes, "change") : "no change"}`)]);
     for (const bar of strip.children) bar.classList.toggle("after", Number(bar.dataset.at) > offset);
     place.style.setProperty("--at", offset / length);
   };

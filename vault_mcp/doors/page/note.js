@@ -15,7 +15,8 @@ function blame(line, page) {
     h("a", { href: address("change", { change: line.added_in || line.change }) }, when(line.added_at)));
   const edited = line.edited_by && h("span", { class: "who" }, "edited by ", face(line.edited_by, { byHand: line.edited_by_hand }), line.edited_by, " ",
     h("a", { href: address("change", { change: line.edited_in || line.change }) }, when(line.edited_at)));
-  return h("div", { class: "blame" }, added, edited);
+  const aside = line.kind === "superseded" && h("span", { class: "who" }, h("a", { href: address("change", { change: line.change }) }, "when it was set aside"));
+  return h("div", { class: "blame" }, added, edited, aside);
 }
 
 function fact(line, page) {

@@ -81,7 +81,7 @@ export function did(change) {
   const prefix = `${change.tool}: `;
   const about = change.tool && change.subject.startsWith(prefix) ? change.subject.slice(prefix.length) : change.subject;
   // A memory's subject begins with its number, which says nothing to a person.
-  return [DID[change.tool] || (change.tool ? change.tool.replaceAll("_", " ") : "committed"), about.replace(/^\d{16} /, "").replaceAll(" -> ", " → ")];
+  return [DID[change.tool] || (change.tool ? change.tool.replaceAll("_", " ") : "committed"), about.replace(/^\d{16} /, "").replace(/\.md$/, "").replaceAll(" -> ", " → ")];
 }
 
 // The longest common run of words, by the usual table; long texts are told as old and new.
