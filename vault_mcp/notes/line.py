@@ -135,6 +135,7 @@ _STAMP = re.compile(
     rf"(?:(%%)|<!--)\+{_TIME} {_WHO}(?: ~{_TIME} {_WHO})?"
     rf"(?: -{_TIME} {_WHO}(?: >({_STRING}))?)?((?: <{_STRING} {_STRING})*)(?(1)%%|-->)"
 )
+_STAMP_OPENS = re.compile(r"%%\+|<!--\+")
 _COMMENT = r"<(?=!--\+)"
 _SOURCE = re.compile(rf" <({_STRING}) ({_STRING})")
 _BLOCK_ID = re.compile(r" \^([A-Za-z0-9-]+)$")
@@ -213,15 +214,11 @@ def _stamp(match: re.Match[str]) -> Stamp:
 
 def _find_stamp(body: str) -> re.Match[str] | None:
     """The last comment in a stamp's shape, sought from the end."""
-    end = len(body)
-    while True:
-        start = max(body.rfind("%%+", 0, end), body.rfind("<!--+", 0, end))
-        if start < 0:
-            return None
-        match = _STAMP.match(body, start)
+    for opening in reversed(list(_STAMP_OPENS.finditer(body))):
+        match = _STAMP.match(body, opening.start())
         if match:
             return match
-        end = start
+    return None
 
 
 # --- lines ----------------------------------------------------------------------------------------

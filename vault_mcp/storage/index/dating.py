@@ -18,13 +18,15 @@ WHERE f.lineage = :lineage AND f.first_seq <= :seq AND (f.last_seq IS NULL OR f.
   AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
   AND f.kind IN ('observation', 'superseded', 'relation')
 """
-_OBSERVATION = (
-    "UPDATE observations SET {}, touched = {} WHERE id BETWEEN :first AND :last AND text = :text AND "
-)
-_RELATION = (
-    "UPDATE relations SET {} WHERE id BETWEEN :first AND :last"
-    " AND type || ' -> ' || CASE shown WHEN '' THEN target ELSE coalesce(shown, target) END = :text AND "
-)
+_OBSERVATION = "UPDATE observations SET {}, touched = {} WHERE id = :id AND "
+_RELATION = "UPDATE relations SET {} WHERE id = :id AND "
+# The lines of one note with their text as facts have it. Looked for once and not line by line: one note may
+# have tens of thousands of them.
+_ROWS = """
+SELECT 0, text, id FROM observations WHERE id BETWEEN :first AND :last UNION ALL
+SELECT 1, type || ' -> ' || CASE shown WHEN '' THEN target ELSE coalesce(shown, target) END, id
+FROM relations WHERE id BETWEEN :first AND :last
+"""
 _ADDED = "added_at = :time, agent = :by, added = :at, from_git = :bits"
 _EDITED = (
     f"said_at = iif(from_git & {GIT_EDITED}, said_at, edited_at),"
@@ -75,16 +77,15 @@ def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None
     if row is None:
         return
     number, lineage = row
-    for kind, text, stamp, *told in db.execute(_LINES, {"lineage": lineage, "seq": seq}).fetchall():
+    lines = db.execute(_LINES, {"lineage": lineage, "seq": seq}).fetchall()
+    rows = _rows_by_text(db, number) if lines else {}
+    for kind, text, stamp, *told in lines:
         bit, commit = (GIT_EDITED, _Commit(*told[3:])) if stamp else (GIT_ADDED, _Commit(*told[:3]))
         values = {
             "time": written(commit.at),
             "by": commit.author,
             "at": commit.at,
             "bits": bit | commit.bit,
-            "first": number << SHIFT,
-            "last": (number << SHIFT) | MOST_ROWS,
-            "text": text,
         }
         own = read_stamp(stamp)
         if own is not None:
@@ -94,7 +95,9 @@ def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None
                 "edited_at": own.edited_at,
                 "edited_by": own.edited_by,
             }
-        db.execute(_UPDATES[bit, kind == "relation"], values)
+        is_relation = kind == "relation"
+        for one in rows.get((is_relation, text), ()):
+            db.execute(_UPDATES[bit, is_relation], values | {"id": one})
     made = db.execute(
         "SELECT c.at, c.author FROM lineage_commits l JOIN commits c ON c.seq = l.seq WHERE l.lineage = ?"
         " ORDER BY l.seq LIMIT 1",
@@ -105,6 +108,15 @@ def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None
             "UPDATE notes SET added = ?, added_by = ? WHERE id = ? AND created IS NULL",
             (*made, number),
         )
+
+
+def _rows_by_text(db: sqlite3.Connection, number: int) -> dict[tuple[bool, str], list[int]]:
+    """Give the rows of a note's lines by whether they are relations, and by their text."""
+    found: dict[tuple[bool, str], list[int]] = {}
+    bounds = {"first": number << SHIFT, "last": (number << SHIFT) | MOST_ROWS}
+    for is_relation, text, one in db.execute(_ROWS, bounds):
+        found.setdefault((bool(is_relation), text), []).append(one)
+    return found
 
 
 def put_off(db: sqlite3.Connection, paths: Iterable[str]) -> None:
