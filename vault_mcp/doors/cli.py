@@ -5,7 +5,6 @@ does not need has been loaded.
 """
 
 import importlib
-import io
 import keyword
 import sys
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 import click
 
 from vault_mcp import __version__
+from vault_mcp.doors.cli_terminal import careful
 from vault_mcp.errors import VaultError
 
 COMMANDS: Mapping[str, str] = {
@@ -84,9 +84,8 @@ def vault_mcp() -> None:
 
 def main() -> None:
     """Run the command line; what was foreseen is told in one sentence, with exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of notes in a terminal of fewer letters
+    sys.stdout = careful(sys.stdout)
+    sys.stderr = careful(sys.stderr, draws=True)
     try:
         vault_mcp(prog_name="vault-mcp")
     except VaultError as error:
