@@ -355,6 +355,22 @@ def test_a_rewritten_past_is_forgotten_and_replayed(indexed: Indexed) -> None:
     assert story.said()["two"] == ("Turing", time(0), None, None)
 
 
+def test_a_file_is_not_taken_for_a_moved_one_when_the_index_was_ahead_of_the_commit(story: Story) -> None:
+    bob = "entities/person/Bob.md"
+    story.commit({ADA: person("typed"), bob: person("typed", name="Bob", path=bob)})
+    with story.index.writing() as writer:  # as when a person deleted a file and staged that
+        writer.remove(ADA)
+    row = story.commit({ADA: person("typed", "more"), bob: None})
+    with story.index.reading() as reader:
+        found = reader.commit(row.sha)
+        assert found is not None
+        assert reader.paths_of(found.seq, 9) == ([ADA, bob], 2)
+        assert [(step.before.path, step.after.path) for step in reader.steps(found.seq)] == [
+            (ADA, ADA),
+            (bob, None),
+        ]
+
+
 def test_a_rebuilt_index_dates_its_lines_from_the_history_it_has(story: Story) -> None:
     story.commit({ADA: person("typed", stamped("tea"))})
     story.commit({ADA: person("typed", stamped("green tea"))}, "Hopper")

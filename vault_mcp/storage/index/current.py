@@ -47,8 +47,8 @@ class CurrentTables:
     def __init__(self, db: sqlite3.Connection, state: State) -> None:
         self._db = db
         self._state = state
-        self._blobs: dict[str, tuple[str | None, str | None]] = {}
-        """What became of each file in this transaction: its blob before and after."""
+        self._blobs: dict[str, str | None] = {}
+        """What became of each file in this transaction: its blob, None for one that went."""
         self._undated: set[str] = set()
         """Notes with lines that Git may have to date."""
 
@@ -63,8 +63,8 @@ class CurrentTables:
             stat: As it was when these bytes were read.
             note: What `read_note` gave; None for a file that is no note.
         """
-        row = self._db.execute("SELECT id, blob FROM files WHERE path = ?", (path,)).fetchone()
-        self._replaced(path, row[1] if row else None, blob)
+        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        self._blobs[path] = blob
         told = (blob, *seen(stat))
         if row is None:
             number = self._insert_file(path, told)
@@ -94,19 +94,16 @@ class CurrentTables:
 
     def remove(self, path: str) -> None:
         """Forget a file that is gone; one the index does not know is no error."""
-        row = self._db.execute("SELECT id, blob FROM files WHERE path = ?", (path,)).fetchone()
+        row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        self._blobs[path] = None
         if row is None:
             return
-        number, blob = row
-        self._replaced(path, blob, None)
+        number = row[0]
         old = self._db.execute(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE id = ?", (number,)).fetchone()
         if old is not None:
             self._clear(number, old)
         self._db.execute("DELETE FROM files WHERE id = ?", (number,))
         self._state.files -= 1
-
-    def _replaced(self, path: str, old: str | None, new: str | None) -> None:
-        self._blobs[path] = (self._blobs[path][0] if path in self._blobs else old, new)
 
     def _insert_file(self, path: str, told: tuple[object, ...]) -> int:
         cursor = self._db.execute(

@@ -94,6 +94,15 @@ class HistoryTables:
         row = self._db.execute(_PLACE, (path,)).fetchone()
         return row[1] if row else None
 
+    def blob_of(self, path: str) -> str | None:
+        """Give the blob of a file in the last commit that was taken in; None where it has no such file."""
+        row = self._db.execute(
+            "SELECT l.blob FROM places p JOIN lineage_commits l USING (lineage)"
+            " WHERE p.path = ? AND p.last_seq IS NULL ORDER BY l.seq DESC LIMIT 1",
+            (path,),
+        ).fetchone()
+        return row[0] if row else None
+
     # -- commits and places
 
     def _add_commit(self, row: CommitRow) -> int:

@@ -108,11 +108,12 @@ class IndexWriter(CurrentTables):
 
     def _file_change(self, path: str, old: Sequence[Fact], new: Sequence[Fact]) -> FileChange:
         if path in self._blobs:
-            before, after = self._blobs[path]
+            after = self._blobs[path]
         else:
             row = self._db.execute("SELECT blob FROM files WHERE path = ?", (path,)).fetchone()
-            before = after = row[0] if row else None
-        return FileChange(path, before, after, tuple(old), tuple(new))
+            after = row[0] if row else None
+        # What was there before is what the last commit had: the files may have been ahead of it.
+        return FileChange(path, self._history.blob_of(path), after, tuple(old), tuple(new))
 
     @property
     def _in_step(self) -> bool:
