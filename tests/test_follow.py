@@ -1,6 +1,7 @@
 """What others do to the vault is taken in: by hand, by Git, while we ran and while we did not."""
 
 import itertools
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
 from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.repository import Repository
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.vault import Options, Vault
@@ -208,6 +210,35 @@ def test_a_rewritten_history_is_read_anew(tmp_path: Path) -> None:
         assert found(vault, "typed") == ["A.md"]
         wait_until(lambda: vault.index.history_head == git(root, "rev-parse", "HEAD").strip())
         assert facts(vault, "A")[0]["agent"] == "Bea"
+
+
+def test_a_past_that_was_rebased_is_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_vault(tmp_path / "v", {"A.md": ENTITY + "- typed\n"})
+    with opened(root) as vault:
+        for number in range(12):
+            rows = [{"name": f"N{number}", "entityType": "t", "observations": ["made"]}]
+            entities.create_entities(vault, CLAUDE, rows)
+        vault.read_past()
+        old = git(root, "rev-parse", "HEAD")
+        start = GitProgram.start
+        passes: list[str] = []
+
+        def counted(program: GitProgram, *words: str, **more: Any) -> subprocess.Popen[bytes]:
+            passes.append(words[0])
+            return start(program, *words, **more)
+
+        monkeypatch.setattr(GitProgram, "start", counted)
+        git(root, "-c", "user.name=Bea", "rebase", "-q", "--root", "--force-rebase", "--reset-author-date")
+        assert git(root, "rev-parse", "HEAD") != old
+        vault.read_past()
+        assert passes.count("log") == 1
+        assert len(passes) < 4  # nothing is asked commit by commit
+        assert vault.index.history_head == vault.repository.head()
+        with vault.remembering() as reader:
+            assert [row.sha for row in reader.log(50).rows] == git(root, "rev-list", "HEAD").split()
+        told = facts(vault, "A")
+        vault.reindex()
+        assert facts(vault, "A") == told
 
 
 def test_unstamped_lines_are_dated_by_git_and_edited_words_are_the_persons(tmp_path: Path) -> None:
