@@ -18,6 +18,7 @@ from vault_mcp.merging import Blobs, Merged, Side, Told, merge_sides
 from vault_mcp.receipt import Receipt
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.difference import Files, changed_files, merge_bases
+from vault_mcp.storage.git.erasing import brings_back
 from vault_mcp.storage.git.history import count_between
 from vault_mcp.storage.git.message import Message
 from vault_mcp.storage.git.remote import OfflineError, Remote, fetch, find_remote, follow, other_branch, push
@@ -220,6 +221,11 @@ def _plan(vault: Vault, theirs: str) -> _Plan | None:
     blobs = Blobs(repository.blob)
     if ours == theirs or (ours is not None and repository.is_ancestor(theirs, ours)):
         return None
+    if brings_back(program, repository.state_dir, theirs):
+        raise RepositoryRefused(
+            "The remote still has the history from which words were erased here; merging it would bring them "
+            "back. Replace it with `git push --force --all` and `git push --force --tags`, then sync again."
+        )
     if ours is None or repository.is_ancestor(ours, theirs):
         come = changed_files(program, ours, theirs)
         _refuse_hostile(come)

@@ -14,7 +14,9 @@ import pytest
 from tests.doors.commands import COMMAND, Commands
 from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
+from vault_mcp.errors import RepositoryRefused
 from vault_mcp.storage.git.erasing import UNFINISHED, brings_back
+from vault_mcp.sync import sync
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.tools.history import looking, since
 from vault_mcp.tools.keys import writing as keys
@@ -201,6 +203,10 @@ def test_what_other_repositories_still_have_is_said(root: Path, commands: Comman
     with opened(root) as vault:
         assert brings_back(vault.repository.program, state, git(root, "rev-parse", "origin/main").strip())
         assert not brings_back(vault.repository.program, state, git(root, "rev-parse", "main").strip())
+        with pytest.raises(RepositoryRefused, match="words were erased here"):
+            sync(vault)
+        git(root, "push", "-q", "--force", "--all", "origin")
+        assert sync(vault).state == "in step"
 
 
 def test_binary_files_and_files_that_git_ignores_are_named(root: Path, commands: Commands) -> None:
