@@ -14,8 +14,14 @@ def test_a_command_has_help_with_an_example_of_itself(commands: Commands, comman
 
 
 def test_help_lists_every_command_in_our_order(commands: Commands) -> None:
-    listed = commands.good("--help").partition("Commands:\n")[2].splitlines()
+    listed = commands.good("--help").partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "] == list(COMMANDS)
+
+
+def test_help_says_of_every_command_in_a_whole_sentence_what_it_does(commands: Commands) -> None:
+    text = commands.good("--help")
+    assert "..." not in text.partition("Commands:\n")[2]
+    assert "To begin:\n    vault-mcp init ~/notes\n" in text
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,9 @@ There it is a function of the command's name; `import`, which no function can be
 
 DEFAULT = "serve"
 
+LONGEST = 200
+"""Letters of the sentence that help has for a command."""
+
 
 class Commands(click.Group):
     """Commands that are imported when they are needed; without one, `serve` is meant."""
@@ -63,6 +66,16 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List every command with its whole first sentence."""
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            assert command is not None
+            rows.append((name, command.get_short_help_str(limit=LONGEST)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put in the command that is meant when none is named."""
         named = args and (args[0] in COMMANDS or args[0] in ("--help", "--version"))
@@ -73,7 +86,18 @@ class Commands(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["--help"]})
+EPILOG = """\b
+To begin:
+  vault-mcp init ~/notes
+  vault-mcp install claude-code --vault ~/notes
+  vault-mcp doctor --vault ~/notes
+
+The vault is what --vault names, else VAULT_MCP_DIR, else ~/memory-vault. Every command ends with 0 when all
+was well, with 2 when it was refused, which is then said in one sentence on standard error, and with 1 as its
+own help says."""
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["--help"]}, epilog=EPILOG)
 @click.version_option(__version__, prog_name="vault-mcp")
 def vault_mcp() -> None:
     """Memory that people and their AI agents share: Markdown notes in Git, served over MCP.

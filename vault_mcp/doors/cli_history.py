@@ -35,7 +35,12 @@ Told = Mapping[str, Any]
 @click.option("--since-last", is_flag=True, help="What is new since you last asked this, your hand first.")
 @json_option
 def log(vault: str | None, as_json: bool, since_last: bool, limit: int, **asked: str) -> None:
-    """List the changes of the vault, or of one NOTE or folder through all its names, the newest first."""
+    """List the changes of the vault, or of one NOTE or folder through all its names, the newest first.
+
+    Each has a line with its digits, its time, who made it and what it was, and below it the notes it changed.
+    The digits are what `show`, `undo` and `diff` take as a CHANGE. NOTE is a path, or the name of an entity.
+    WHEN is a time (2026-10-05, "2026-10-05 14:00"), "yesterday", "2 weeks ago", or digits of a change.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         person = owner(open_vault)
         told: Any
@@ -54,7 +59,12 @@ def log(vault: str | None, as_json: bool, since_last: bool, limit: int, **asked:
 @click.option("--at", default="", metavar="WHEN", help="Show the note WHAT as it was then.")
 @json_option
 def show(what: str, vault: str | None, at: str, as_json: bool) -> None:
-    """Show the change WHAT (7 or more hex digits), or with --at a note as it was."""
+    """Show the change WHAT (7 or more hex digits), or with --at a note as it was.
+
+    A change is told in facts that came (+), went (-) or were edited (~), then in the notes that it touched,
+    then in lines as Git shows them. With --at, WHAT is the path or the name of a note, now or then, and its
+    text at that moment is printed.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         person = owner(open_vault)
         told: Any
@@ -73,7 +83,11 @@ def show(what: str, vault: str | None, at: str, as_json: bool) -> None:
 @click.option("--note", default="", help="Only this note, entity, key, or folder.")
 @json_option
 def diff(since: str, until: str, vault: str | None, note: str, as_json: bool) -> None:
-    """Tell what the vault gained and lost from SINCE to UNTIL, or to now."""
+    """Tell what the vault gained and lost from SINCE to UNTIL, or to now.
+
+    First the facts that came (+), went (-) or were edited (~), then the notes that changed, then the lines as
+    Git shows them. SINCE and UNTIL are times (2026-10-05), "yesterday", "2 weeks ago", or digits of a change.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_diff(open_vault, owner(open_vault), since=since, until=until, note=note)
     _print(told, _difference_lines(told), as_json=as_json)
@@ -86,7 +100,11 @@ def diff(since: str, until: str, vault: str | None, note: str, as_json: bool) ->
 @click.option("--at", default="", metavar="WHEN", help="The note as it was then.")
 @json_option
 def blame(note: str, vault: str | None, text: str, at: str, as_json: bool) -> None:
-    """Tell who wrote each line of a NOTE, who edited it last, and in which change."""
+    """Tell who wrote each line of a NOTE, who edited it last, and in which change.
+
+    A fact that was renamed, merged or moved into this note is still its author's. NOTE is a path, or the name
+    of an entity, or a key.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_blame(open_vault, owner(open_vault), note=note, text=text, at=at, limit=1000)
     _print(told, map(_blame_line, _rows(told["lines"])), as_json=as_json)
@@ -98,7 +116,11 @@ def blame(note: str, vault: str | None, text: str, at: str, as_json: bool) -> No
 @click.option("--at", default="", metavar="WHEN", help="As it was then; else as it was before deletion.")
 @json_option
 def restore(note: str, vault: str | None, at: str, as_json: bool) -> None:
-    """Bring a NOTE or folder back as it was, as one new commit in your name."""
+    """Bring a NOTE or folder back as it was, as one new commit in your name.
+
+    What was edited by hand and not committed is committed first, so nothing is lost by it. NOTE is a path or
+    a name, of a deleted note the one that it had.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_restore(open_vault, owner(open_vault), note=note, at=at)
     rows = [f"restored {path}" for path in _rows(told["restored"])]
@@ -114,7 +136,12 @@ def restore(note: str, vault: str | None, at: str, as_json: bool) -> None:
 @click.option("--skip", is_flag=True, help="Leave facts that were edited later, and undo the rest.")
 @json_option
 def undo(change: str, vault: str | None, skip: bool, as_json: bool, **asked: str) -> None:
-    """Take back a CHANGE, as one new commit in your name. What is undone can be undone again."""
+    """Take back a CHANGE, as one new commit in your name. What is undone can be undone again.
+
+    Taken back is what the change did, fact by fact: what others wrote in the same notes since then stays.
+    Where a fact that it brought has been edited later, it is refused, and --skip undoes the rest. CHANGE is
+    the digits that `log` shows.
+    """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_undo(
             open_vault,
