@@ -201,17 +201,18 @@ def compare(vault: Vault, paths: frozenset[str] | None) -> tuple[dict[str, FileS
     """Give the files whose facts on disk are not the known ones, and the known files that are gone."""
     with vault.snapshot() as reader:
         if paths is None:
-            known = {row[0]: row[2:] for row in reader.files()}
+            # One table of all files, which grows smaller: two take 100 MB more with 100,000 files.
+            left = {row[0]: row[2:] for row in reader.files()}
             closed: list[str] = []
             walked = files.walk(vault.root, unreadable=closed)
-            on_disk = {path: stat for path, stat in walked if path.isascii() or _utf8(path)}
-            known = _without_closed(vault, known, closed)
-        else:
-            visible = [path for path in paths if not path_rules.is_hidden(path)]
-            rows = ((path, reader.file(path)) for path in visible)
-            known = {path: seen(row.stat) for path, row in rows if row is not None}
-            stats = ((path, files.stat(vault.root, path)) for path in visible)
-            on_disk = {path: stat for path, stat in stats if stat is not None}
+            whole = ((path, stat) for path, stat in walked if path.isascii() or _utf8(path))
+            found = {path: stat for path, stat in whole if left.pop(path, None) != seen(stat)}
+            return found, list(_without_closed(vault, left, closed))
+        visible = [path for path in paths if not path_rules.is_hidden(path)]
+        rows = ((path, reader.file(path)) for path in visible)
+        known = {path: seen(row.stat) for path, row in rows if row is not None}
+        stats = ((path, files.stat(vault.root, path)) for path in visible)
+        on_disk = {path: stat for path, stat in stats if stat is not None}
     found = {path: stat for path, stat in on_disk.items() if known.get(path) != seen(stat)}
     gone = [path for path in known if path not in on_disk]
     return found, gone

@@ -183,17 +183,17 @@ class Meaning:
         assert vectors is not None
         with self._vault.snapshot() as reader:
             news = reader.vectors_since(self._mark, self._rev)
+            if news.model not in ("", embedder.model):
+                self._trouble(f"Another server uses {news.model} on this vault. Give both the same model.")
+                return None
+            if news.mark != self._mark:
+                vectors = self._vectors = type(vectors)(embedder.dimensions)
+            for passage in news.gone:
+                vectors.drop(passage)
+            damaged = [passage for passage, row in news.came if not vectors.put(passage, row)]
         if news.model == "":  # the index was made anew, and the model has still to be told
             self._choose(embedder.model)
             self.notice()
-        elif news.model != embedder.model:
-            self._trouble(f"Another server uses {news.model} on this vault. Give both the same model.")
-            return None
-        if news.mark != self._mark:
-            vectors = self._vectors = type(vectors)(embedder.dimensions)
-        for passage in news.gone:
-            vectors.drop(passage)
-        damaged = [passage for passage, row in news.came if not vectors.put(passage, row)]
         self._mark, self._rev = news.mark, news.newest
         if damaged:
             self._trouble(f"{len(damaged)} vectors were damaged and are made anew.")

@@ -1,9 +1,11 @@
 """The word index: settled behind the writes, in step with the notes, and the vectors that hang on it."""
 
+from dataclasses import dataclass
+
 from tests.storage.index.build import entity, plain, put
 from tests.storage.index.conftest import Indexed
 from vault_mcp.notes.passages import passage_key
-from vault_mcp.storage.index import Index, Scope, VectorNews
+from vault_mcp.storage.index import Index, Scope
 
 
 def settle(index: Index, most: int = 1000) -> None:
@@ -20,9 +22,21 @@ def hits(index: Index, *terms: str) -> list[str]:
         return [texts[number] for number in found]
 
 
-def news(index: Index, mark: str = "", rev: int = 0) -> VectorNews:
+@dataclass
+class News:
+    """What is new, read to its end."""
+
+    mark: str
+    model: str
+    newest: int
+    gone: list[int]
+    came: list[tuple[int, bytes]]
+
+
+def news(index: Index, mark: str = "", rev: int = 0) -> News:
     with index.reading() as reader:
-        return reader.vectors_since(mark, rev)
+        told = reader.vectors_since(mark, rev)
+        return News(told.mark, told.model, told.newest, told.gone, list(told.came))
 
 
 def store(index: Index, model: str, *texts: str) -> bool:
@@ -96,7 +110,7 @@ def test_only_what_is_new_is_told_to_whoever_knows_the_rest(indexed: Indexed) ->
     store(index, "m", "one", "two")
     first = news(index)
     assert len(first.came) == 2
-    assert news(index, first.mark, first.newest) == VectorNews(first.mark, "m", first.newest, [], [])
+    assert news(index, first.mark, first.newest) == News(first.mark, "m", first.newest, [], [])
 
     with index.writing() as writer:
         put(writer, plain("a.md", "three"), plain("c.md", "two"))

@@ -174,14 +174,15 @@ class VectorNews:
         model: Whose vectors are kept, "" before the first.
         newest: The number to ask from the next time.
         gone: Units that went.
-        came: Units with their vectors as bytes.
+        came: Units with their vectors as bytes, one after the other: a list of all would be as large as the
+            vectors. Read within the snapshot.
     """
 
     mark: str
     model: str
     newest: int
     gone: list[int]
-    came: list[tuple[int, bytes]]
+    came: Iterator[tuple[int, bytes]]
 
 
 class Recall(Snapshot):
@@ -289,9 +290,9 @@ class Recall(Snapshot):
         if own != mark:
             rev = 0
         elif newest == rev:
-            return VectorNews(own, model, newest, [], [])
+            return VectorNews(own, model, newest, [], iter(()))
         gone = [row[0] for row in self._rows("SELECT id FROM word_gone WHERE rev > ?", (rev,))]
-        came = self._rows(
+        came = self._db.execute(
             "SELECT w.id, v.row FROM word_units w JOIN vectors v ON v.key = w.key WHERE w.rev > ?1"
             # CROSS JOIN keeps this order: the few vectors that are new first.
             " UNION ALL SELECT w.id, v.row FROM vectors v CROSS JOIN word_units w ON w.key = v.key"
