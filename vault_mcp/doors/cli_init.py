@@ -113,7 +113,7 @@ def _next(root: str, done: Adopted, *, offer: bool) -> list[str]:
     ]
     if done.person == NOBODY:
         lines.append(
-            f"  Git knows no name of yours, so they are {NOBODY!r}'s for now: "
+            f"  Git knows no name of yours, so they bear the name {NOBODY!r} until you give it one: "
             'git config --global user.name "Your Name"'
         )
     if offer:
