@@ -21,7 +21,12 @@ from vault_mcp.notes.note import read_note
 from vault_mcp.sync import sync
 from vault_mcp.tools.files.editing import memory_create
 from vault_mcp.tools.files.moving import memory_delete, memory_rename
-from vault_mcp.tools.graph.entities import create_entities, delete_entities, rename_entity
+from vault_mcp.tools.graph.entities import (
+    create_entities,
+    delete_entities,
+    merge_entities,
+    rename_entity,
+)
 from vault_mcp.tools.graph.observations import (
     add_observations,
     delete_observations,
@@ -141,6 +146,10 @@ class Machines:
         name, _ = self.random.choice(self.entities(vault))
         rename_entity(vault, who, name, f"Person {self.random.randrange(12)} of {who.agent}")
 
+    def joins(self, vault: Vault, who: Caller) -> None:
+        names = [name for name, _ in self.entities(vault)]
+        merge_entities(vault, who, self.random.choice(names), self.random.choice(names))
+
     def relates(self, vault: Vault, who: Caller) -> None:
         names = [name for name, _ in self.entities(vault)]
         one, other = self.random.choice(names), self.random.choice(names)
@@ -167,7 +176,8 @@ class Machines:
 
     def types(self, vault: Vault, who: Caller) -> None:
         """Have a person type a fact into an entity's note."""
-        for path in self.random.sample(sorted(Path(vault.root).rglob("*.md")), 3):
+        notes = sorted(Path(vault.root).rglob("*.md"))
+        for path in self.random.sample(notes, min(3, len(notes))):
             text = path.read_text()
             if read_note(path.name, text).kind == "entity" and "## Observations\n\n" in text:
                 line = f"- typed by hand {self.new('typed')}\n"
@@ -218,6 +228,7 @@ class Machines:
             self.deletes,
             self.forgets,
             self.renames,
+            self.joins,
             self.relates,
             self.remembers,
             self.keys,

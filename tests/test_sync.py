@@ -18,7 +18,7 @@ from vault_mcp.storage import files
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.remote import Remote, find_remote, push
 from vault_mcp.sync import Synced, sync
-from vault_mcp.tools.graph.entities import create_entities
+from vault_mcp.tools.graph.entities import create_entities, merge_entities
 from vault_mcp.tools.graph.observations import add_observations
 from vault_mcp.vault import Options, Vault
 
@@ -251,6 +251,22 @@ def test_an_entity_made_on_both_machines_is_one(two: Two) -> None:
     found = read_note(only.name, only.read_text())
     assert sorted(fact.text for fact in found.observations) == ["Both", "Here", "There"]
     assert found.type == "admiral"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_entities_joined_here_do_not_say_all_twice_because_of_a_fact_there(two: Two, turned: bool) -> None:
+    create_entities(two[0], CLAUDE, [entity("Ada L", "Alias fact")])
+    both(two)
+    joins, adds = reversed(two) if turned else two
+    merge_entities(joins, CLAUDE, "Ada L", "Ada")
+    add_observations(adds, CURSOR, [{"entityName": "Ada L", "contents": ["Late"]}])
+    done = both(two)
+    assert [told.what for told in done.told] == ["kept"]
+    for vault in two:
+        with vault.reading() as reader:
+            assert reader.totals().observations == 7
+        assert [fact.text for fact in note(vault, "entities/person/Ada L.md").observations] == ["Late"]
+        assert "Alias fact" in text(vault, ADA)
 
 
 def test_a_memory_number_given_twice_is_given_anew_to_the_one_that_nobody_else_knows(two: Two) -> None:

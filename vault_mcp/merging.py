@@ -8,75 +8,22 @@ decide stays as ours has it, and theirs is told in a conflict note beside it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Literal
+from dataclasses import dataclass, replace
 
+from vault_mcp.errors import NoteUnreadable
 from vault_mcp.follow import is_note, note_of
 from vault_mcp.notes.conflict import conflict_note
+from vault_mcp.notes.entity import remove_observations
 from vault_mcp.notes.frontmatter import set_property
 from vault_mcp.notes.merge import merge
 from vault_mcp.notes.merge_facts import Piece
 from vault_mcp.notes.names import name_key
 from vault_mcp.notes.note import Note, facts
+from vault_mcp.sides import Blobs, Entry, Merged, Side, Told, What
 from vault_mcp.storage import paths
-from vault_mcp.storage.git.difference import Files
-from vault_mcp.storage.git.writer import blob_id
 from vault_mcp.storage.index.descent import FileChange, moved_files
-
-What = Literal["both", "edit", "decide", "kept", "moved", "joined", "renamed", "number"]
-"""What a report is about: a fact kept in both forms, an edit that won over a deletion, something for a person
-to decide, a file that one side deleted and the other edited, one moved to two places, an entity made on both
-sides, a file that got another name, a memory that got another number."""
-
-Entry = tuple[int, str]
-"""Mode and blob of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One thing that both sides did at once: where, what came of it, and a sentence for a person."""
-
-    path: str
-    what: What
-    text: str
-
-
-@dataclass(slots=True)
-class Merged:
-    """What has to change in our files to be both: None for a file that goes."""
-
-    files: dict[str, Entry | None] = field(default_factory=dict)
-    told: list[Told] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
-    """The conflict notes among the files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side: what it has otherwise than the base, and how to ask for any file of it."""
-
-    changes: Files
-    entry: Callable[[str], Entry | None]
-
-
-class Blobs:
-    """Contents by blob: those of the repository, and those that a merge made."""
-
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        self._read = lru_cache(maxsize=2_000)(read)
-        self.made: dict[str, bytes] = {}
-
-    def __call__(self, blob: str) -> bytes:
-        """Give the bytes of a blob."""
-        return self.made[blob] if blob in self.made else self._read(blob)
-
-    def add(self, content: bytes) -> str:
-        """Keep bytes; give the blob they would be."""
-        blob = blob_id(content)
-        self.made[blob] = content
-        return blob
 
 
 def merge_sides(
@@ -195,7 +142,7 @@ class _Merging:
         if other.path is None or other.entry is None:
             self._they_deleted(path, mine, base)
         elif mine.path is None or mine.entry is None:
-            at = self._put_free(other.path, other.entry)
+            at = self._put_free(other.path, self._without_carried(path, other.entry, self.ours))
             self._tell(at, "kept", f"{at} was deleted here and edited there, so it is kept.")
         else:
             self._both_have(path, mine, other, base)
@@ -205,8 +152,37 @@ class _Merging:
             return
         if mine.path == path and mine.entry == base:
             self._set(path, None)
-        else:
+        elif mine.entry is not None:
+            kept = self._without_carried(path, mine.entry, self.theirs)
+            if kept != mine.entry:
+                self._set(mine.path, kept)
             self._tell(mine.path, "kept", f"{mine.path} was edited here and deleted there, so it is kept.")
+
+    def _without_carried(self, path: str, kept: Entry, deleted_by: Side) -> Entry:
+        """Take out of a note that is kept the facts that the side which deleted it has in other notes now.
+
+        So two entities that one side joined do not say everything twice because the other added a fact.
+        """
+        base = self.base(path)
+        before, now = self._note(path, base[1] if base else None), self._note(path, kept[1])
+        if before is None or now is None or now.kind != "entity":
+            return kept
+        carried: set[tuple[str, object]] = set()
+        for other, entry in deleted_by.changes.items():
+            old = self.base(other)
+            here, there = (
+                self._note(other, entry[1] if entry else None),
+                self._note(other, old[1] if old else None),
+            )
+            known = {(fact.text, fact.stamp) for fact in there.observations} if there else set()
+            carried |= {(fact.text, fact.stamp) for fact in here.observations} - known if here else set()
+        carried &= {(fact.text, fact.stamp) for fact in before.observations}
+        texts = [fact.text for fact in now.observations if (fact.text, fact.stamp) in carried]
+        with contextlib.suppress(NoteUnreadable):
+            if texts:
+                text = remove_observations(self.blobs(kept[1]).decode(), texts)
+                return kept[0], self.blobs.add(text.encode())
+        return kept
 
     def _both_have(self, path: str, mine: _Fate, other: _Fate, base: Entry | None) -> None:
         assert mine.path

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Literal
 from vault_mcp.change import VAULT_IDENT, stamp_time, trailers
 from vault_mcp.errors import PathRefused, RepositoryRefused, Stale, VaultBusy
 from vault_mcp.follow import now
-from vault_mcp.merging import Blobs, Merged, Side, Told, merge_sides
+from vault_mcp.merging import merge_sides
 from vault_mcp.receipt import Receipt
+from vault_mcp.sides import Blobs, Merged, Side, Told
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.difference import Files, changed_files, merge_bases
 from vault_mcp.storage.git.erasing import brings_back
