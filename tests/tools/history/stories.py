@@ -13,6 +13,8 @@ from vault_mcp.errors import VaultError
 from vault_mcp.tools.files import editing, moving
 from vault_mcp.tools.graph import entities, observations, reading, relations
 from vault_mcp.tools.keys import writing
+from vault_mcp.tools.memories import recalling
+from vault_mcp.tools.memories import writing as memories
 from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Vault
 
@@ -139,6 +141,25 @@ def key(story: Story) -> None:
     writing.write_memory(story.vault, story.caller(), story.random.choice(("a", "b/c")), story.words())
 
 
+def remember(story: Story) -> None:
+    memories.memory_remember(story.vault, story.caller(), f"{story.words()} of [[Ada]]", "s")
+
+
+def update_memory(story: Story) -> None:
+    number = memory_of(story)
+    memories.memory_update(story.vault, story.caller(), number, story.words(), "s", importance=7)
+
+
+def forget(story: Story) -> None:
+    memories.memory_forget(story.vault, story.caller(), memory_of(story))
+
+
+def memory_of(story: Story) -> int:
+    """Give the number of some memory; 0, which is none's, where there are none."""
+    told: Any = recalling.memory_recall(story.vault, CLAUDE, "of Ada", family="memories", limit=20)
+    return int(story.random.choice([one["id"] for one in told["results"]] or [0]))
+
+
 def file(story: Story) -> None:
     path = f"notes/{story.random.choice('xyz')}.txt"
     editing.memory_create(story.vault, story.caller(), path, f"{story.words()}\n{story.words()}\n")
@@ -200,5 +221,6 @@ def binary(story: Story) -> None:
 
 STEPS = (
     create, create, create, add, add, add, edit, edit, supersede, delete_fact, relate, relate, rename, merge,
-    delete, key, file, move_file, hand_line, hand_line, hand_edit, hand_delete, hand_move, binary,
+    delete, key, remember, update_memory, forget, file, move_file, hand_line, hand_line, hand_edit,
+    hand_delete, hand_move, binary,
 )  # fmt: skip
