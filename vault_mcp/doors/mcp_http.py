@@ -39,6 +39,10 @@ SESSION_IDLE = 30 * 60.0
 MAX_CONNECTIONS = 2000
 """Connections at a time; uvicorn answers one more with 503."""
 
+KEEP_ALIVE = 75
+"""Seconds that an idle connection stays open: longer than clients keep theirs, so that it is they who close
+it, and no request is sent into a connection that is just being closed."""
+
 STOP_WAIT = 60.0
 """Seconds that running calls have to finish once the end has come; storage survives a cut after that."""
 
@@ -157,6 +161,7 @@ class _Doors:
             server_header=False,
             proxy_headers=False,
             limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=FLUSH_WAIT,
         )
         self._uvicorn = _Uvicorn(config)
