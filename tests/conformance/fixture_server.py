@@ -48,6 +48,7 @@ from vault_mcp.doors.mcp_callers import Callers
 from vault_mcp.doors.mcp_http import serve_http, take_place
 from vault_mcp.doors.mcp_live import Live
 from vault_mcp.doors.mcp_server import VaultServer
+from vault_mcp.doors.mcp_wire import end_at_signals
 from vault_mcp.doors.opening import Opening
 from vault_mcp.doors.tokens import Tokens
 from vault_mcp.tools.catalog import Catalog
@@ -427,6 +428,7 @@ def usable(answer: object) -> bool:
 
 def main() -> None:
     """Serve on the vault and the port that are named."""
+    end_at_signals()
     root, port = sys.argv[1:]
     live, tokens = Live(), Tokens(root, {"XDG_CONFIG_HOME": "/nonexistent"})
     server = FixtureServer(Opening(Catalog, lambda: Vault.open(root)), live, Callers(reserved=tokens))

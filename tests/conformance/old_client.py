@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import sys
+import time
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters, types
@@ -50,7 +51,7 @@ async def visit(words: list[str]) -> dict[str, Any]:
         prompts = (await session.list_prompts()).prompts
         await session.get_prompt(prompts[0].name, {word.name: "x" for word in prompts[0].arguments or []})
         await session.subscribe_resource(GRAPH)
-        entities = [{"name": "Ada", "entityType": "person", "observations": ["likes tea"]}]
+        entities = [{"name": f"Ada {time.time_ns()}", "entityType": "person", "observations": ["likes tea"]}]
         made = await session.call_tool("create_entities", {"entities": entities})
         told = await asyncio.wait_for(news.get(), 60)
         text = (await session.read_resource(GRAPH)).contents[0].text

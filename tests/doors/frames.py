@@ -16,7 +16,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DUMMY = (sys.executable, str(Path(__file__).with_name("dummy_server.py")))
-WAIT = 30.0
+WAIT = 120.0
+"""Seconds for anything to happen: far more than it takes, as other programs may be busy too."""
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

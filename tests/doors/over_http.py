@@ -227,6 +227,6 @@ def run(work: Callable[[], Awaitable[T]]) -> T:
     """Run a client's work to its end, within a bound."""
 
     async def bounded() -> T:
-        return await asyncio.wait_for(work(), 4 * WAIT)
+        return await asyncio.wait_for(work(), 2 * WAIT)
 
     return asyncio.run(bounded())
