@@ -11,12 +11,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     AudioContent,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
     Completion,
     ContentBlock,
     CreateMessageRequest,
@@ -244,8 +247,6 @@ class FixtureServer(VaultServer):
     def __init__(self, opening: Opening, live: Live, callers: Callers) -> None:
         super().__init__(opening, live, callers)
         self.low_level.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
-        if self.low_level.get_request_handler("completion/complete") is None:
-            self.completion()(self._complete)  # type: ignore[no-untyped-call]
 
     # -- tools
 
@@ -389,8 +390,12 @@ class FixtureServer(VaultServer):
                 return await super().get_prompt(name, arguments, context)
         return GetPromptResult(messages=[PromptMessage(role="user", content=block) for block in blocks])
 
-    async def _complete(self, ref: object, argument: object, context: object) -> Completion:
-        return Completion(values=[], total=0, has_more=False)
+    async def _complete(
+        self, context: ServerRequestContext[None], params: CompleteRequestParams
+    ) -> CompleteResult:
+        if getattr(params.ref, "name", "") in PROMPTS:
+            return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
+        return await super()._complete(context, params)
 
     async def _set_level(self, context: object, params: SetLevelRequestParams) -> EmptyResult:
         return EmptyResult()

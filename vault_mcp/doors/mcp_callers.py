@@ -19,7 +19,7 @@ UNVERIFIED = " (no token)"
 TOKEN_IN_SCOPE = "vault_mcp.token"
 """Where the HTTP door leaves the token of a request for us."""
 
-READS_ANYTHING = ("resources/", "completion/", "subscriptions/listen", "prompts/get")
+READS_ANYTHING = ("resources/", "completion/", "subscriptions/listen")
 """Requests that may show any part of the vault, whatever family it belongs to."""
 
 EMPTY = {
