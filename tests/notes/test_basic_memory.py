@@ -89,6 +89,12 @@ def test_a_section_that_is_missing_is_made_at_the_end() -> None:
     assert facts(text) == (["[fact] One"], [("part_of", "Whole")])
 
 
+def test_a_paragraph_right_below_an_observation_is_no_part_of_it() -> None:
+    text = as_entity(f"{HEAD}\n# Notes\n\n- [fact] One\nAnd a sentence.\n")
+    assert facts(text) == (["[fact] One"], [])
+    assert "# Notes\n\nAnd a sentence.\n" in text
+
+
 def test_line_ends_of_windows_stay() -> None:
     text = as_entity(COFFEE.replace("\n", "\r\n"))
     assert text.count("\n") == text.count("\r\n")

@@ -18,7 +18,7 @@ from vault_mcp.notes import frontmatter
 from vault_mcp.notes.draft import Draft
 from vault_mcp.notes.line import parse_bullet, parse_relation
 from vault_mcp.notes.note import kind_of
-from vault_mcp.notes.sections import Section, item_end, read_lists
+from vault_mcp.notes.sections import Layout, Section, item_end, read_lists
 
 TYPE = "note"
 """The type of a note that does not say."""
@@ -67,7 +67,7 @@ def as_entity(text: str) -> str:
                 draft.replace(number, line[:2] + context[1])
                 shortened.add(number)
                 new["observations"].append(f"- {words}")
-        elif section == "other" and item_end(layout, number) == number:
+        elif section == "other" and not _has_more(layout, number):
             relation = _RELATION.match(words)
             rest = words[relation.end() :] if relation else ""
             if _CATEGORY.match(words):
@@ -87,6 +87,12 @@ def as_entity(text: str) -> str:
         if lines:
             draft.add_facts(section, lines, follows)
     return draft.text()
+
+
+def _has_more(layout: Layout, number: int) -> bool:
+    """Say whether something is indented below a list item, so that taking it away would leave that alone."""
+    below = layout.lines[number + 1 : item_end(layout, number) + 1]
+    return any(line.startswith(("  ", "\t")) and line.strip() for line in below)
 
 
 def _text(value: object) -> str:
