@@ -76,12 +76,12 @@ A folder is deleted with all that is in it; Git keeps it.
   > memory_delete {"path": "/memories/Done"}
   Successfully deleted /memories/Done
   Files deleted: 1.
-  It can be brought back from Git history: vault-mcp restore.
+  History keeps it: history_restore, or a person's vault-mcp restore, brings it back.
   Commit <commit>.
 
   > memory_delete {"path": "board.canvas"}
   Successfully deleted board.canvas
-  It can be brought back from Git history: vault-mcp restore.
+  History keeps it: history_restore, or a person's vault-mcp restore, brings it back.
   Commit <commit>.
 
   $ git show HEAD~1:board.canvas

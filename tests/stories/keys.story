@@ -94,7 +94,7 @@ What is not.
   There is no key “nope”, so nothing was deleted. list_memory_keys gives the keys.
 
   > delete_memory {"key": "user/theme"}
-  Deleted “user/theme” (Theme.md). The value stays in Git history: vault-mcp restore brings it back, vault-mcp erase removes it for good. Commit <commit>.
+  Deleted “user/theme” (Theme.md). History keeps the value: history_restore brings it back; only a person's vault-mcp erase removes it for good. Commit <commit>.
 
   > read_memory {"key": "user/theme"}
   There is no key “user/theme”. list_memory_keys gives the keys, search_memory finds them by their words.

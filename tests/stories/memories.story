@@ -81,7 +81,7 @@ What is forgotten goes from the vault and stays in its history.
   {"success":true,"memory_id":<memory 2>,"message":"Memory <memory 2> deleted. Git history keeps it: take commit <commit> back to bring it back.","receipt":{"commit":"<commit>","edited_at":"<time>","edited_by":"claude-desktop","added":[],"changed":[],"removed":[{"note":"memories/<year>/<month>/<day> Reviews come before deploys.md","kind":"text","text":"Reviews come before deploys."},{"note":"memories/<year>/<month>/<day> Reviews come before deploys.md","kind":"relation","text":"HAS_PROPERTY -> <day> Deploys run on Mondays"}],"replaced":[{"text":"Reviews come before deploys.","by":"claude-desktop","at":"<time>","kind":"self"},{"text":"HAS_PROPERTY -> <day> Deploys run on Mondays","by":"claude-desktop","at":"<time>","kind":"self"}]}}
 
   > memory_forget {"memory_id": <memory 2>}
-  {"success":false,"memory_id":<memory 2>,"message":"Memory <memory 2> not found.","receipt":{"commit":null,"edited_at":"<time>","edited_by":"claude-desktop","added":[],"changed":[],"removed":[],"replaced":[]}}
+  {"success":false,"memory_id":<memory 2>,"message":"Memory <memory 2> not found, so nothing was deleted. Look for its number with memory_recall.","receipt":{"commit":null,"edited_at":"<time>","edited_by":"claude-desktop","added":[],"changed":[],"removed":[],"replaced":[]}}
 
   > memory_remember {"text": " ", "session_id": "team"}
   ! The text is blank. Give it some text. Nothing was saved.

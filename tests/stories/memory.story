@@ -32,7 +32,7 @@ flags: --tools memory
 
   > memory {"command": "delete", "path": "/memories/likes.md"}
   Successfully deleted /memories/likes.md
-  It can be brought back from Git history: vault-mcp restore.
+  History keeps it: history_restore, or a person's vault-mcp restore, brings it back.
   Commit <commit>.
 
   > memory {"command": "create", "path": "/memories/x.md"}

@@ -2,7 +2,7 @@ import pytest
 
 from vault_mcp.errors import BadArgument
 from vault_mcp.receipt import Receipt, Replaced, Whose
-from vault_mcp.tools.told import SHOWN, committed, one_line, refuse_unstorable, replaced_words
+from vault_mcp.tools.told import SHOWN, committed, counted, one_line, refuse_unstorable, replaced_words
 
 
 def receipt(*replaced: Replaced, commit: str | None = "a" * 40) -> Receipt:
@@ -15,6 +15,11 @@ def words(text: str, by: str = "Ann", kind: Whose = "person") -> Replaced:
 
 def test_a_commit_is_named_by_twelve_digits() -> None:
     assert committed(receipt()) == "Commit aaaaaaaaaaaa."
+
+
+def test_numbers_of_things_read_as_people_say_them() -> None:
+    assert [counted(n, "link") for n in (0, 1, 2)] == ["no links", "1 link", "2 links"]
+    assert counted(2, "entity", "entities") == "2 entities"
 
 
 def test_no_change_is_no_commit() -> None:

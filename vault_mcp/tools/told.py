@@ -10,6 +10,11 @@ SHOWN_MOST = 3
 """Replaced facts that are shown."""
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Write a number of things: "1 link", "2 links", "no links"."""
+    return f"{count or 'no'} {one if count == 1 else many or one + 's'}"
+
+
 def committed(receipt: Receipt) -> str:
     """Name the commit of a change, and the words of others that it replaced."""
     if receipt.commit is None:

@@ -44,7 +44,7 @@ def test_a_file_is_deleted_and_can_be_brought_back(root: Path) -> None:
     told = delete(root, "a.md")
     assert told.splitlines() == [
         "Successfully deleted a.md",
-        "It can be brought back from Git history: vault-mcp restore.",
+        "History keeps it: history_restore, or a person's vault-mcp restore, brings it back.",
         f"Commit {git(root, 'rev-parse', 'HEAD')[:12]}.",
     ]
     assert not (root / "a.md").exists()

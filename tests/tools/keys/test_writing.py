@@ -232,10 +232,8 @@ def test_a_key_is_deleted_and_its_value_stays_in_history(root: Path) -> None:
         told = delete_memory(vault, CURSOR, "k")
         assert "no key “k”" in read_memory(vault, CLAUDE, "k")
         assert list_memory_keys(vault, CLAUDE) == ("[]",)
-    assert told.startswith(
-        "Deleted “k” (keys/k.md). The value stays in Git history: vault-mcp restore brings it back"
-    )
-    assert "vault-mcp erase removes it for good" in told
+    assert told.startswith("Deleted “k” (keys/k.md). History keeps the value: history_restore brings it back")
+    assert "only a person's vault-mcp erase removes it for good" in told
     assert "S3CRET" in git(root, "show", "HEAD~1:keys/k.md")
     assert (commits(root)[0], authors(root)[0]) == ("delete_memory: k", "cursor")
     assert clean(root)

@@ -229,7 +229,7 @@ def test_forgetting_what_is_not_there_is_said_and_saves_nothing(root: Path) -> N
         before = len(commits(root))
         told: Any = writing.memory_forget(vault, CLAUDE, 2026100509123301)
     assert (told["success"], told["receipt"]["commit"]) == (False, None)
-    assert told["message"] == "Memory 2026100509123301 not found."
+    assert told["message"].startswith("Memory 2026100509123301 not found, so nothing was deleted.")
     assert len(commits(root)) == before
 
 

@@ -135,7 +135,7 @@ MEMORY_RENAME = file_tool(
     Links to what moved, in notes, properties and canvases, are rewritten so that they mean what they
     meant; the reply counts them. Fails, nothing saved, when old_path is not there, or new_path exists,
     lies inside it, or is no path that a vault can hold. To give an entity another name use
-    rename_entity.""",
+    rename_entity; to bring back what was deleted, history_restore.""",
     s.record(
         {
             "old_path": s.text("Path of the file or folder as it is, relative to the vault."),
@@ -149,11 +149,12 @@ MEMORY_RENAME = file_tool(
 MEMORY = file_tool(
     "memory",
     "Memory files",
-    """Work on the vault's files with one of six commands: view a file or folder, create a file,
-    str_replace one passage, insert lines, delete or rename a file or folder. All but view are one Git
-    commit in your name, and give what was done in words. Each takes the arguments that name it; one
-    that is missing, and a path that is not there, exists already or leads out of the vault, fails the
-    call, nothing saved. For facts about people and projects use add_observations.""",
+    """Work on the vault's files through one tool, in place of memory_view, memory_create and their
+    like: view shows a file or lists a folder, create makes a file, str_replace changes one passage,
+    insert adds lines, delete and rename take a file or folder. All but view are one Git commit in your
+    name, and history keeps what was there. A missing argument, or a path that is not there, exists
+    already or leads out of the vault, fails the call, nothing saved. For facts about people and
+    projects use add_observations; for a value under a key, write_memory.""",
     s.record(
         {
             "command": s.choice("What to do.", single.COMMANDS),

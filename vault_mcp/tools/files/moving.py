@@ -31,7 +31,7 @@ def memory_delete(vault: Vault, caller: Caller, path: str) -> str:
     told = [f"Successfully deleted {path}"]
     if place.kind == "folder":
         told.append(f"Files deleted: {len(doomed)}.{_what_stays(vault, place)}")
-    told.append("It can be brought back from Git history: vault-mcp restore.")
+    told.append("History keeps it: history_restore, or a person's vault-mcp restore, brings it back.")
     return "\n".join([*told, committed(change.receipt)])
 
 

@@ -24,6 +24,7 @@ from vault_mcp.tools.graph.records import (
     title,
     with_receipt,
 )
+from vault_mcp.tools.told import counted
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def rename_entity(vault: Vault, caller: Caller, entityName: str, newName: str, i
     return with_receipt(
         change,
         {
-            "message": f"Entity renamed to {note.name}; {moved} links now point to the new name.",
+            "message": f"Entity renamed to {note.name}; {counted(moved, 'link')} followed to the new name.",
             "entity": record,
         },
     )
@@ -245,11 +246,12 @@ def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str]) ->
                     gone += relations.remove(change, other, _means(change, other, note.path))
         for note in doomed:
             change.delete(note.path)
+    gone_entities = counted(len(deleted), "entity", "entities")
     return with_receipt(
         change,
         {
             "success": True,
-            "message": f"{len(deleted)} entities deleted; they can be brought back from Git history.",
+            "message": f"{gone_entities.capitalize()} deleted. History keeps what was there.",
             "deletedEntities": deleted,
             "deletedRelations": _once(gone),
         },

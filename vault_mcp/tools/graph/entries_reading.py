@@ -10,10 +10,10 @@ READ_GRAPH = graph_tool(
     "read_graph",
     "Read the knowledge graph",
     """Read the knowledge graph page by page: entities in the order of their names, with their facts and
-    the relations that start from them, narrowed by time or author, or as they were. A page is bounded
-    and says how to go on. A bad date or cursor fails with what is wanted. To find something by its
-    words use search_nodes; for entities whose names you know, open_nodes; for all kinds of notes by
-    meaning, memory_recall.""",
+    the relations that start from them. since, before and agent keep the facts that match, and the
+    entities that have one. A page is bounded and says how to go on; a bad date or cursor fails with
+    what is wanted. To find something by its words use search_nodes; for entities whose names you know,
+    open_nodes; for all kinds of notes by meaning, memory_recall.""",
     s.record(
         {
             "since": shapes.SINCE,
@@ -104,11 +104,11 @@ OPEN_NODES = graph_tool(
 INITIALIZE_MEMORY = graph_tool(
     "initialize_memory",
     "Start or adopt a memory",
-    """Start the graph afresh, or adopt this vault as the memory's home. fresh moves every entity to the
-    archive folder in one Git commit: the graph is then empty, the notes stay, memory_recall still finds
-    them, and history_undo takes it back. adopt changes nothing and says whose vault this is. Fails,
-    nothing saved, when a note cannot be moved. Use fresh only when the person asks for it; for single
-    entities use delete_entities.""",
+    """Start the graph afresh, or adopt this vault as the memory's home. fresh, for a person who wants
+    to begin anew, moves every entity to the archive folder in one Git commit: the graph is then empty,
+    the notes stay, memory_recall still finds them, and history_undo takes it back. adopt changes
+    nothing and says whose vault this is. Fails, nothing saved, when a note cannot be moved. To remove
+    single entities use delete_entities; to join them, merge_entities.""",
     s.record({"mode": s.choice("fresh archives all entities; adopt keeps everything.", ("fresh", "adopt"))}),
     s.record(
         {

@@ -276,10 +276,11 @@ DELETE_OBSERVATIONS = graph_tool(
 DELETE_RELATIONS = graph_tool(
     "delete_relations",
     "Delete relations",
-    """Delete relations by their two ends and type, as create_relations takes them, in one Git commit.
-    Only relation lines leave the notes: both entities and a person's links in prose stay, and history
-    keeps the lines. Relations that are not there are passed over; if a note cannot be changed the call
-    fails, nothing saved. To remove an entity with all its relations use delete_entities.""",
+    """Delete relations by their two ends and type, as create_relations and memory_link made them, in
+    one Git commit. Only relation lines leave the notes: both ends and a person's links in prose stay,
+    and history keeps the lines. Those that are not there are passed over; if a note cannot be changed
+    the call fails, nothing saved. To remove an entity with all its relations use delete_entities; to
+    take a change back, history_undo.""",
     s.record({"relations": shapes.NEW_RELATIONS}),
     s.record(
         {

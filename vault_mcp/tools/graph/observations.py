@@ -12,6 +12,7 @@ from vault_mcp.notes.line import Source, Stamp
 from vault_mcp.notes.note import Note, Observation
 from vault_mcp.tools.graph import find
 from vault_mcp.tools.graph.records import Json, not_blank, observation_record, remarks, title, with_receipt
+from vault_mcp.tools.told import counted
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -156,7 +157,11 @@ def delete_observations(vault: Vault, caller: Caller, deletions: Sequence[Mappin
     count = sum(len(_list(item["deletedObservations"])) for item in deleted)
     return with_receipt(
         change,
-        {"success": True, "message": f"{count} observations deleted.", "deletedObservations": deleted},
+        {
+            "success": True,
+            "message": f"{counted(count, 'observation').capitalize()} deleted.",
+            "deletedObservations": deleted,
+        },
     )
 
 

@@ -12,6 +12,7 @@ from vault_mcp.notes.note import Note, Relation
 from vault_mcp.tools import wikilinks
 from vault_mcp.tools.graph import find
 from vault_mcp.tools.graph.records import LONGEST_NAME, Json, not_blank, relation_record, title, with_receipt
+from vault_mcp.tools.told import counted
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def create_relations(vault: Vault, caller: Caller, relations: Sequence[Mapping[s
     if skipped:
         absent = find.unique(str(name) for row in skipped for name in _texts(row["missing"]))
         result["message"] = (
-            f"{len(skipped)} relations were skipped, since {', '.join(absent)} cannot be found. "
+            f"Skipped {counted(len(skipped), 'relation')}, since {', '.join(absent)} cannot be found. "
             "Make the missing ends with create_entities, then call again."
         )
     return with_receipt(change, result)
@@ -70,7 +71,11 @@ def delete_relations(vault: Vault, caller: Caller, relations: Sequence[Mapping[s
                 deleted += remove(change, note, _is(kind, target))
     return with_receipt(
         change,
-        {"success": True, "message": f"{len(deleted)} relations deleted.", "deletedRelations": deleted},
+        {
+            "success": True,
+            "message": f"{counted(len(deleted), 'relation').capitalize()} deleted.",
+            "deletedRelations": deleted,
+        },
     )
 
 

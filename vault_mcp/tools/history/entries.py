@@ -46,10 +46,10 @@ HISTORY_LOG = history_tool(
     "history_log",
     "List changes",
     """List changes of the whole memory, or of one note or folder through all its names and places, the
-    newest first: who, when, with which tool, what, and which files. Narrow it by author, tool, session,
-    time and text. A moment or a name that never was fails with what is wanted. For the facts and diff
-    of one change use history_show; for who wrote each line, history_blame; for what is new to you,
-    history_since.""",
+    newest first: who, when, with which tool, what, and which files. Filters must all hold; tool
+    hand-edit gives what a person typed. A moment, or a name that never was, fails with what is wanted.
+    For the facts and diff of one change use history_show; for who wrote each line, history_blame; for
+    what is new to you, history_since.""",
     s.record(
         {
             "note": s.text(f"Only changes of this: {NOTE}; a folder's path takes all in it.", default=""),
@@ -115,10 +115,10 @@ HISTORY_BLAME = history_tool(
     "history_blame",
     "Who wrote each line",
     """Tell for each fact and line of a note who added it and when, who edited it last, in which
-    changes, and whether by a person's hand. Facts keep their story through renames, merges and moves
-    between notes, with the words they had before. Blank lines are left out; a binary file fails, as
-    does what was never there. For the changes of a note use history_log; for the note as it was,
-    history_read.""",
+    changes, and whether by a person's hand. Facts keep their story through renames, merges and moves,
+    with the words they had before; text picks lines, at shows the note as it was. Blank lines are left
+    out; a binary file, or what was never there, fails. For the changes of a note use history_log; for
+    its text at a moment, history_read.""",
     s.record(
         {
             "note": s.text(f"What to look at: {NOTE}.", min_length=1),

@@ -43,9 +43,9 @@ WRITE_MEMORY = key_tool(
     "Write a value",
     """Save one value under a key, in place of the value it had; read_memory gives it back to the
     letter. Each key is one note that a person can edit; the call is one Git commit in your name. The
-    reply says what was replaced and whose it was; an equal value changes nothing. A blank key or over-
-    long value fails, nothing saved. Use it for settings and state; for facts that others search and
-    link, add_observations; for a text, memory_remember.""",
+    reply says what was replaced and whose it was; an equal value changes nothing. A blank key, or a
+    value too long, fails, nothing saved. Use it for settings and state; for facts that others search
+    and link, add_observations; for a text, memory_remember.""",
     s.record(
         {
             "key": s.text(KEY, max_length=2_000),

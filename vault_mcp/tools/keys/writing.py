@@ -71,8 +71,8 @@ def delete_memory(vault: Vault, caller: Caller, key: str) -> str:
     if not deleted:
         return f"There is no key “{shown}”, so nothing was deleted. list_memory_keys gives the keys."
     return (
-        f"Deleted “{shown}” ({', '.join(deleted)}). The value stays in Git history: vault-mcp restore "
-        f"brings it back, vault-mcp erase removes it for good. {committed(change.receipt)}"
+        f"Deleted “{shown}” ({', '.join(deleted)}). History keeps the value: history_restore brings it "
+        f"back; only a person's vault-mcp erase removes it for good. {committed(change.receipt)}"
     )
 
 

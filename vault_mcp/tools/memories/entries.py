@@ -41,10 +41,10 @@ MEMORY_REMEMBER = memory_tool(
     "memory_remember",
     "Remember a text",
     """Store a text as a new memory, one note with a number, session, importance and tags. The text is
-    kept to the letter and stamped with your name and the time; the call is one Git commit, and recall
-    by meaning follows within moments. A blank text fails, nothing saved. For facts about a person or
-    thing use add_observations; for a value under a key, write_memory; to change a memory,
-    memory_update.""",
+    kept to the letter and stamped with your name and the time, in one Git commit; recall by meaning
+    follows within moments. session_id keeps a conversation together, importance weighs in the order of
+    recall. A blank text fails, nothing saved. For facts about a person or thing use add_observations;
+    for a value under a key, write_memory; to change a memory, memory_update.""",
     s.record(
         {
             "text": s.text("What to remember, in words that stand alone later."),
@@ -177,9 +177,9 @@ MEMORY_LIST_SESSIONS = memory_tool(
     "List sessions",
     """List every session that has memories, the one with the newest first: how many memories it has,
     exactly, the beginning of the newest, and when that was stored. Use it to find the session_id that
-    memory_recall and history_log take. Pages are bounded and say how to go on; a bad cursor fails with
-    what is wanted. For what a session holds use memory_recall; for what it changed, history_log; for
-    keys, list_memory_keys.""",
+    memory_recall and history_log take. A page holds limit sessions and gives the cursor of the next; a
+    cursor from elsewhere fails. For what a session holds use memory_recall; for what it changed,
+    history_log; for keys, list_memory_keys.""",
     s.record(
         {
             "limit": s.integer("Sessions a page.", default=100, minimum=1, maximum=1000),
@@ -303,7 +303,7 @@ MEMORY_STATS = memory_tool(
     "Count what the memory holds",
     """Count what the memory holds: memories in use and archived, sessions, entities, files, and how
     many passages have vectors or wait for them, with the model that makes them. Use it when
-    memory_recall misses something: status says whether recall by meaning is complete, in preparation,
+    memory_recall misses something: vectors says whether recall by meaning is complete, in preparation,
     or off. Needs no arguments. To list sessions use memory_list_sessions; for types and tags, read the
     resource memory://taxonomy.""",
     s.NOTHING,

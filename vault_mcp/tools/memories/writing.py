@@ -243,9 +243,10 @@ def memory_forget(vault: Vault, caller: Caller, memory_id: int | str) -> Json:
         if note is not None:
             change.delete(note.path)
     if note is None:
-        return with_receipt(
-            change, {"success": False, "memory_id": number, "message": f"Memory {number} not found."}
+        message = (
+            f"Memory {number} not found, so nothing was deleted. Look for its number with memory_recall."
         )
+        return with_receipt(change, {"success": False, "memory_id": number, "message": message})
     return with_receipt(
         change,
         {
