@@ -14,7 +14,7 @@ import pytest
 from tests.doors.commands import COMMAND, Commands
 from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
-from vault_mcp.errors import RepositoryRefused
+from vault_mcp.errors import NotFound, RepositoryRefused
 from vault_mcp.storage.git.erasing import UNFINISHED, brings_back
 from vault_mcp.sync import sync
 from vault_mcp.tools.graph import entities, observations, reading
@@ -289,3 +289,23 @@ def test_no_file_is_lost_to_another_that_would_get_its_name(root: Path, commands
     assert list(holding(root)) == []
     assert (root / "(erased).md").read_text("utf-8") == "another note\n"
     assert (root / "gone.md").exists()
+
+
+def test_a_server_that_is_running_goes_on_without_the_text(root: Path, commands: Commands) -> None:
+    with opened(root) as vault:
+        then = git(root, "rev-parse", "HEAD~2").strip()
+        known: Any = reading.search_nodes(vault, CLAUDE, "hunter2")
+        assert known["entities"]
+        reading.read_graph(vault, CLAUDE, as_of=then)
+        assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
+        told: Any = reading.search_nodes(vault, CLAUDE, "hunter2")
+        assert told["entities"] == []
+        found: Any = reading.search_nodes(vault, CLAUDE, "(erased)")
+        assert found["entities"]
+        keys.write_memory(vault, CLAUDE, "after", "goes on")
+        assert commits(root)[0] == "write_memory: after"
+        with pytest.raises(NotFound):
+            reading.read_graph(vault, CLAUDE, as_of=then)
+        assert list(holding(root)) == []
+    assert list(holding(root)) == []
+    assert clean(root)
