@@ -1,6 +1,7 @@
 """What a change did, in a line or two of plain text, for tools whose results are text."""
 
 from vault_mcp.errors import BadArgument
+from vault_mcp.notes.warnings import look_over
 from vault_mcp.receipt import Receipt, Replaced
 
 SHOWN = 200
@@ -36,6 +37,11 @@ def replaced_words(words: Replaced) -> str:
     by += " (a person)" if by and words.kind == "person" else ""
     at = f" at {words.at}" if words.at else ""
     return f"“{one_line(words.text)}”{by}{at}"
+
+
+def remarked(text: str) -> str:
+    """Say what a kept text looks like (a secret, instructions), in a line each, to go behind a reply."""
+    return "".join(f"\nWarning: the text {warning.about}." for warning in look_over(text))
 
 
 def one_line(text: str, most: int = SHOWN) -> str:

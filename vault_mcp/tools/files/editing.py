@@ -9,7 +9,7 @@ from vault_mcp.tools.files import lines, places
 from vault_mcp.tools.files.lines import Edited
 from vault_mcp.tools.files.places import Place
 from vault_mcp.tools.files.viewing import decoded, missing
-from vault_mcp.tools.told import committed, refuse_unstorable
+from vault_mcp.tools.told import committed, refuse_unstorable, remarked
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def memory_create(vault: Vault, caller: Caller, path: str, file_text: str) -> st
         made = places.new(change, path, exists="Error: File {} already exists")
         change.subject = made
         change.write(made, file_text)
-    return f"File created successfully at: {path}\n{committed(change.receipt)}"
+    return f"File created successfully at: {path}\n{committed(change.receipt)}{remarked(file_text)}"
 
 
 def memory_str_replace(vault: Vault, caller: Caller, path: str, old_str: str, new_str: str = "") -> str:
@@ -56,7 +56,7 @@ def memory_str_replace(vault: Vault, caller: Caller, path: str, old_str: str, ne
         return f"The file {place.said} reads so already. {committed(change.receipt)}"
     shown = _snippet(edited)
     told = "Here is the snippet showing the change (with line numbers):"
-    return f"The memory file has been edited. {told}\n{shown}\n{committed(change.receipt)}"
+    return f"The memory file has been edited. {told}\n{shown}\n{committed(change.receipt)}{remarked(new_str)}"
 
 
 def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, insert_text: str) -> str:
@@ -74,7 +74,8 @@ def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, ins
         change.write(place.path, edited.text)
     if change.receipt.commit is None:
         return f"The file {place.said} reads so already. {committed(change.receipt)}"
-    return f"The file {place.said} has been edited.\n{_snippet(edited)}\n{committed(change.receipt)}"
+    told = f"{committed(change.receipt)}{remarked(insert_text)}"
+    return f"The file {place.said} has been edited.\n{_snippet(edited)}\n{told}"
 
 
 def _text(change: Change, said: str) -> tuple[Place, str]:

@@ -9,7 +9,7 @@ from vault_mcp.follow import LONGEST_NOTE
 from vault_mcp.notes import keyed
 from vault_mcp.receipt import Receipt
 from vault_mcp.tools.keys import find
-from vault_mcp.tools.told import committed, one_line, refuse_unstorable, replaced_words
+from vault_mcp.tools.told import committed, one_line, refuse_unstorable, remarked, replaced_words
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def write_memory(vault: Vault, caller: Caller, key: str, value: str) -> str:
     if change.receipt.commit is None:
         return f"“{shown}” holds exactly this value already, in {path}. {committed(change.receipt)}"
     if old is None:
-        return f"Saved “{shown}” in {path}. Commit {change.receipt.commit[:12]}."
+        return f"Saved “{shown}” in {path}. Commit {change.receipt.commit[:12]}.{remarked(value)}"
     return (
         f"Saved “{shown}” in {path}. Commit {change.receipt.commit[:12]}.\n"
-        f"It replaced {_replaced(change.receipt, old)}."
+        f"It replaced {_replaced(change.receipt, old)}.{remarked(value)}"
     )
 
 
