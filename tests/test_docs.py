@@ -143,6 +143,22 @@ def test_the_readme_tells_how_many_tools_each_profile_offers_and_how_long_their_
     assert told == [(profile, *_offer(profile, False), *_offer(profile, True)) for profile in PROFILES]
 
 
+WEIGHTS = (25, 20, 20, 15, 10, 10)
+"""What purpose, usage, behaviour, parameters, conciseness and completeness count for, in TDQS 1.2."""
+
+
+def test_every_tool_was_judged_twice_and_none_scored_less_than_four_and_a_half() -> None:
+    passes = page("docs/tool_quality.md").split("\n## ")[1:]
+    assert len(passes) == 2
+    for judged in passes:
+        rows = re.findall(r"^\| `(\w+)` \| ([1-5 |]+) \| (\d\.\d\d) \|$", judged, re.MULTILINE)
+        assert [name for name, _, _ in rows] == [tool.name for tool in whole_catalog().tools]
+        for name, marks, score in rows:
+            weighed = sum(int(m) * w for m, w in zip(marks.split(" | "), WEIGHTS, strict=True)) / 100
+            assert f"{weighed:.2f}" == score, name
+            assert weighed >= 4.5, name
+
+
 def test_the_readme_lists_every_address_and_every_prompt() -> None:
     section = page("README.md").partition("\n### Resources and prompts\n")[2].partition("\n## ")[0]
     catalog = whole_catalog()
