@@ -116,9 +116,10 @@ class Machines:
     def edits(self, vault: Vault, who: Caller) -> None:
         name, text = self.fact(vault)
         fact = self.of(text)
+        edited = f"{text.partition(';')[0]}; edited {fact.edits + 1} on {who.agent}"
+        edit_observation(vault, who, name, text, edited)
         fact.edits += 1
-        fact.text = f"{text.partition(';')[0]}; edited {fact.edits} on {who.agent}"
-        edit_observation(vault, who, name, text, fact.text)
+        fact.text = edited
 
     def supersedes(self, vault: Vault, who: Caller) -> None:
         name, text = self.fact(vault)
@@ -255,9 +256,13 @@ def play(tmp_path: Path, seed: int, steps: int, kills: int) -> Machines:
             vault, who = vaults[number], Caller(f"agent-{'abc'[number]}")
             if step in dying:
                 machines.is_killed(vault)
-            # There may be nothing to edit yet, or a name may be taken.
-            with contextlib.suppress(VaultError, IndexError):
+            known = len(machines.facts)
+            try:
                 chance.choice(deeds)(vault, who)
+            except (VaultError, IndexError):
+                # There was nothing to edit yet, or a name was taken: nothing was saved.
+                for fact in list(machines.facts.values())[known:]:
+                    fact.deleted = True
         for _ in range(2):
             for vault in vaults:
                 assert sync(vault).state == "in step"
