@@ -166,10 +166,11 @@ class ObsidianGit:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self.backups = 0
+        self.tries = self.backups = 0
 
     def act(self, turn: int) -> None:
         """Stage and commit whatever there is; a lock that is held is no reason to wait."""
+        self.tries += 1
         if self._try("add", "-A"):
             self.backups += self._try("commit", "-q", "-m", f"vault backup: {turn}")
 
