@@ -65,6 +65,23 @@ def test_both_making_a_list_of_their_own_keeps_both() -> None:
         assert merged.pieces == ()
 
 
+def test_facts_that_both_added_stay_above_the_lists_that_both_made() -> None:
+    def theirs(note: str) -> str:
+        note = entity.add_observations(note, [("From B", Stamp(*B))])
+        return entity.supersede_observation(note, "Fact five", at=B[0], by=B[1])
+
+    base = entity.remove_relations(BASE, lambda relation: True)
+    base = base.replace("\n\n## Relations\n", "\n").rstrip("\n") + "\n"
+    ours = entity.add_observations(edits("Fact one", "One by A", A)(base), [("From A", Stamp(*A))])
+    ours = entity.add_relations(ours, [("knows", "[[Eve]]", Stamp(*A))])
+    for one, two in ((ours, theirs(base)), (theirs(base), ours)):
+        merged = merge(base, one, two)
+        found = {fact.text: fact.superseded for fact in read_note("Ada.md", merged.text).observations}
+        assert merged.pieces == ()
+        assert (found["From A"], found["From B"], found["Fact five"]) == (False, False, True)
+        assert len(read_note("Ada.md", merged.text).relations) == 1
+
+
 def test_the_same_list_made_twice_is_one() -> None:
     base = entity.new_entity("Ada", "Ada", "person", at="2026-09-21T08:30:00Z", agent="claude")
     ours = entity.add_relations(base, [("knows", "[[Bob]]", Stamp(*A))])

@@ -281,23 +281,28 @@ class _Weaving:
         placed: dict[int, list[int]] = {}
         anchor, shifted = -1, -1
         facts = {item.line for item in self.theirs.facts}
-        begun = False
+        begun = in_facts = False
         for line in range(len(self.theirs.lines)):
             if line in self.plan.same:
                 anchor, begun = self.plan.same[line], False
             if line in take and line in self.behind:
                 placed.setdefault(self.behind[line], []).append(line)
             elif line in take:
+                fact = line in facts
                 if not begun:
-                    shifted = anchor if line in self.close else self._behind(anchor, fact=line in facts)
-                    begun = True
+                    shifted = anchor if line in self.close else self._behind(anchor, fact=fact)
+                elif in_facts and not fact and line not in self.close:
+                    # A heading behind their facts: what we added to the list goes before it.
+                    shifted = self._behind(shifted, fact=False)
+                begun, in_facts = True, fact
                 placed.setdefault(shifted, []).append(line)
         return placed
 
     def _behind(self, anchor: int, *, fact: bool) -> int:
         """Go past what we added at the same place, so that ours comes first."""
         fresh = self.plan.fresh if fact else self.plan.fresh | self.fresh_frame
-        while anchor + 1 < len(self.ours.lines) and anchor + 1 in fresh:
+        gone = self.plan.drop & {item.line for item in self.ours.facts}
+        while anchor + 1 < len(self.ours.lines) and anchor + 1 in fresh | gone:
             anchor += 1
         return anchor
 
