@@ -51,7 +51,7 @@ def calls_of(made: MadeVault, turn: int) -> list[Call]:
         return of[(turn * 7919 + 13) % len(of)]
 
     name, path = str(one(made.entities)), str(one(made.entity_paths))
-    added = {"entityName": name, "contents": [f"a new fact of turn {turn}"]}
+    added = {"entityName": name, "contents": [f"a new fact of turn {turn} at {time.time()}"]}
     return [
         ("point", "open_nodes", "open_nodes", {"names": [name]}),
         ("point", "memory_view, a note", "memory_view", {"path": path}),
@@ -76,7 +76,7 @@ def calls_of(made: MadeVault, turn: int) -> list[Call]:
         ("whole", "memory_stats", "memory_stats", {}),
         ("whole", "export_taxonomy", "export_taxonomy", {}),
         ("write", "add_observations", "add_observations", {"observations": [added]}),
-        ("write", "write_memory", "write_memory", {"key": one(made.keys), "value": f"turn {turn}"}),
+        ("write", "write_memory", "write_memory", {"key": one(made.keys), "value": f"{time.time()}"}),
         (
             "write",
             "memory_remember",

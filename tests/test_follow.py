@@ -11,6 +11,7 @@ import pytest
 from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
 from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
+from vault_mcp import follower
 from vault_mcp.errors import RepositoryRefused
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.repository import Repository
@@ -62,6 +63,35 @@ def test_a_start_gets_ready_for_the_first_write_by_itself(
     monkeypatch.setattr(Repository, "warm", told)
     with opened(make_vault(tmp_path / "v", {"a.md": "1\n"})):
         assert warmed.wait(60)
+
+
+@pytest.mark.parametrize(("most", "waits"), [(0, False), (100, True)])
+def test_a_read_waits_for_the_opening_comparison_only_where_that_may_be_over_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, waits: bool
+) -> None:
+    root = make_vault(tmp_path / "v", {"a.md": "1\n"})
+    with opened(root) as vault:
+        assert vault.wait_until_compared(60)
+    monkeypatch.setattr(follower, "WORTH_WAITING", most)
+    monkeypatch.setattr(follower, "OPENING_WAIT", 60.0)
+    vault = Vault.open(str(root), follow=False)
+    begins = threading.Event()
+    compare_all = vault._follower._compare_all
+    monkeypatch.setattr(vault._follower, "_compare_all", lambda: begins.wait(60) and compare_all())
+    vault._follower.start()
+    answered = threading.Event()
+
+    def ask() -> None:
+        assert found(vault, "1") == ["a.md"]
+        answered.set()
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    assert answered.wait(0.2 if waits else 50) != waits
+    begins.set()
+    asker.join()
+    vault.close()
+    assert answered.is_set()
 
 
 def test_background_turns_let_a_waiting_call_in(tmp_path: Path) -> None:

@@ -28,6 +28,9 @@ REPORT_EVERY = 0.2
 OPENING_WAIT = 0.3
 """Seconds that a read waits for the opening comparison of a warm index; then it answers as it can."""
 
+WORTH_WAITING = 20_000
+"""Files up to which the opening comparison may be over in that time; with more, a read does not wait."""
+
 SETTLE_AFTER = 0.5
 """Seconds after a change before the background work that it put off."""
 
@@ -52,12 +55,15 @@ class Follower:
         self._rebuilding = threading.Lock()
         self._awake = threading.Event()
         self._commits = 0
+        self._opening_wait = OPENING_WAIT
         self.progress = (0, 0)
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
 
     def start(self) -> None:
         """Begin with the opening comparison; a warm index can be read meanwhile."""
         if not self._vault.index.empty:
+            with self._vault.snapshot() as reader:
+                self._opening_wait = OPENING_WAIT if reader.totals().files <= WORTH_WAITING else 0.0
             self._readable.set()
         self._thread.start()
 
@@ -85,7 +91,7 @@ class Follower:
                 f"The notes are being indexed for the first time ({done:,} of {total:,} files so far). "
                 "Call again in a few seconds."
             )
-        self._compared.wait(OPENING_WAIT)
+        self._compared.wait(self._opening_wait)
 
     def _wait_for_first_index(self, longest: float) -> bool:
         deadline = time.monotonic() + longest
