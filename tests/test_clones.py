@@ -149,7 +149,11 @@ class Machines:
 
     def joins(self, vault: Vault, who: Caller) -> None:
         names = [name for name, _ in self.entities(vault)]
-        merge_entities(vault, who, self.random.choice(names), self.random.choice(names))
+        source, target = self.random.choice(names), self.random.choice(names)
+        held = [fact for name, facts in self.entities(vault) if name == source for fact in facts]
+        merge_entities(vault, who, source, target)
+        for text in held:
+            self.of(text).edits += 1  # carried over: edited elsewhere meanwhile, it stands in both notes
 
     def relates(self, vault: Vault, who: Caller) -> None:
         names = [name for name, _ in self.entities(vault)]
