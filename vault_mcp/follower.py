@@ -167,7 +167,7 @@ class Follower:
         while not self._stopping.is_set():
             try:
                 if not self._vault.alone:
-                    self.replay()
+                    self._replay_and_tell()
                 self._settle()
             except (VaultError, OSError) as error:
                 self._vault.trouble(str(error))
@@ -179,6 +179,13 @@ class Follower:
             self._awake.clear()
             # Calls go before what they put off.
             self._stopping.wait(SETTLE_AFTER)
+
+    def _replay_and_tell(self) -> None:
+        """Read what is left of the past; which notes changed last is known only then."""
+        before = self._vault.index.history_head
+        self.replay()
+        if self._vault.index.history_head != before:
+            self._vault.tell()
 
     def _settle(self) -> None:
         """Do what writes put off, in short turns so that calls go between."""

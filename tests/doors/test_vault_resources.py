@@ -21,6 +21,7 @@ from mcp_types import (
 from tests.doors.frames import MODERN, ROOT, Frame, Server
 from tests.serving import entity, given, serve
 from tests.vaults import git, make_vault, write_files
+from tests.waiting import wait_until
 
 UPDATED = "notifications/resources/updated"
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452")
@@ -53,17 +54,31 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+def answer(server: Server, method: str, news: list[str] | None = None, **params: object) -> Frame:
+    """Ask, and give the answer, whatever news comes meanwhile; who wants to know of it gives a list."""
+    asked = server.request(method, params)
+    while (frame := server.next()).get("id") != asked:
+        if news is not None:
+            news.append(frame["method"])
+    return frame
+
+
 def read(server: Server, uri: str) -> Frame:
-    (content,) = server.ask("resources/read", {"uri": uri})["result"]["contents"]
+    (content,) = answer(server, "resources/read", uri=uri)["result"]["contents"]
     assert content["uri"] == uri
     return dict(content)
 
 
 def refusal(server: Server, uri: str) -> str:
-    error = server.ask("resources/read", {"uri": uri})["error"]
+    error = answer(server, "resources/read", uri=uri)["error"]
     assert error["code"] == -32602
     assert error["data"] == {"uri": uri}
     return str(error["message"])
+
+
+def listed_by(server: Server, news: list[str] | None = None) -> list[Frame]:
+    listed: list[Frame] = answer(server, "resources/list", news)["result"]["resources"]
+    return listed
 
 
 # -- reading
@@ -126,7 +141,8 @@ def test_an_address_where_nothing_can_be_read_says_what_to_do(stocked: Server, u
 
 
 def test_the_notes_that_changed_last_are_listed_and_can_be_read(stocked: Server) -> None:
-    listed = stocked.ask("resources/list")["result"]["resources"]
+    wait_until(lambda: listed_by(stocked)[3:4] and listed_by(stocked)[3]["name"] == "user/theme", 60)
+    listed = listed_by(stocked)
     fixed = ["memory://knowledge-graph", "memory://taxonomy", "vault://changes"]
     assert [one["uri"] for one in listed][:3] == fixed
     first = listed[3]
@@ -273,12 +289,13 @@ def test_news_comes_whoever_changed_a_note(root: Path, tmp_path: Path, era: str)
 
 def test_a_list_that_was_given_is_told_of_when_a_note_comes_by_hand(root: Path) -> None:
     with opened(root, "legacy") as server:
-        server.ask("resources/list")
+        news: list[str] = []
+        assert "Plan.md" not in [one["title"] for one in listed_by(server)]
         write_files(root, {"Plan.md": "A plan.\n"})
-        while server.next()["method"] != "notifications/resources/list_changed":
-            pass
-        listed = [one["title"] for one in server.ask("resources/list")["result"]["resources"]]
-        assert "Plan.md" in listed
+        wait_until(lambda: "Plan.md" in [one["title"] for one in listed_by(server, news)], 60, every=0.5)
+        wait_until(
+            lambda: listed_by(server, news) and "notifications/resources/list_changed" in news, 60, every=0.5
+        )
 
 
 # -- progress
