@@ -9,6 +9,7 @@ import pytest
 
 from tests.direct import call, done, refused
 from tests.vaults import clean, commits, git, make_vault, opened, write_files
+from tests.waiting import HANGS
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_NAME_18_a_name_that_is_not_utf_8_is_shown_escaped_and_holds_nothing_up(
         for _ in range(2):
             assert "bad\\xff.md" in done(vault, "memory_view", path="")
             assert done(vault, "list_memory_keys") == "[]"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < HANGS
 
 
 NAMES = [

@@ -1,7 +1,6 @@
 """`vault-mcp demo`, as a process: the story is told, and it is true."""
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from tests.doors.commands import Commands, example_of
 from tests.vaults import git
 from vault_mcp.doors.cli_story import BOOK, FOUND, NOTE, ROOM
 from vault_mcp.doors.sample import sample_vault
-
-SECONDS = 20.0
 
 
 @pytest.fixture
@@ -25,10 +22,8 @@ def test_help_has_an_example(commands: Commands) -> None:
     assert example_of(commands.good("demo", "--help"))[:2] == ["vault-mcp", "demo"]
 
 
-def test_the_story_is_told_in_time_and_leaves_nothing_behind(commands: Commands, place: Path) -> None:
-    began = time.monotonic()
+def test_the_story_is_told_and_leaves_nothing_behind(commands: Commands, place: Path) -> None:
     done = commands.run("demo", TMPDIR=str(place))
-    assert time.monotonic() - began < SECONDS
     assert (done.returncode, done.stderr) == (0, "")
     assert list(place.iterdir()) == []
     assert "\x1b" not in done.stdout
