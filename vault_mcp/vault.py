@@ -387,7 +387,8 @@ class Vault:
 
     def tell(self) -> None:
         """Tell the listeners that something has changed."""
-        self._told_head = self.index.head
+        with contextlib.suppress(IndexDamaged):  # just being made anew: whoever looks again will say so
+            self._told_head = self.index.head
         for listener in self.listeners:
             listener()
 
