@@ -149,12 +149,12 @@ MEMORY_RENAME = file_tool(
 MEMORY = file_tool(
     "memory",
     "Memory files",
-    """Work on the vault's files through one tool, in place of memory_view, memory_create and their
-    like: view shows a file or lists a folder, create makes a file, str_replace changes one passage,
-    insert adds lines, delete and rename take a file or folder. All but view are one Git commit in your
-    name, and history keeps what was there. A missing argument, or a path that is not there, exists
-    already or leads out of the vault, fails the call, nothing saved. For facts about people and
-    projects use add_observations; for a value under a key, write_memory.""",
+    """Work on the vault's files through one tool, for a client that expects one: it does what memory_view,
+    memory_create, memory_str_replace, memory_insert, memory_delete and memory_rename do. create needs path
+    and file_text; str_replace path and old_str; insert path, insert_line and insert_text; rename old_path
+    and new_path; the others path. All but view are one Git commit in your name; history keeps what was
+    there. A missing argument, or a path that is taken, not there or outside the vault, fails, nothing
+    saved. For facts use add_observations.""",
     s.record(
         {
             "command": s.choice("What to do.", single.COMMANDS),

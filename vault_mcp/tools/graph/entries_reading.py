@@ -104,11 +104,11 @@ OPEN_NODES = graph_tool(
 INITIALIZE_MEMORY = graph_tool(
     "initialize_memory",
     "Start or adopt a memory",
-    """Start the graph afresh, or adopt this vault as the memory's home. fresh, for a person who wants
-    to begin anew, moves every entity to the archive folder in one Git commit: the graph is then empty,
-    the notes stay, memory_recall still finds them, and history_undo takes it back. adopt changes
-    nothing and says whose vault this is. Fails, nothing saved, when a note cannot be moved. To remove
-    single entities use delete_entities; to join them, merge_entities.""",
+    """Archive the whole graph to start afresh, or say whose vault this is. No other tool needs it first.
+    Use fresh only when a person asks: it moves every entity to the archive folder in one Git commit; the
+    graph is then empty, the notes stay, memory_recall still finds them, and history_undo takes it back.
+    adopt, for a client that expects to be told, only answers. Fails, nothing saved, when a note cannot be
+    moved. To remove single entities use delete_entities.""",
     s.record({"mode": s.choice("fresh archives all entities; adopt keeps everything.", ("fresh", "adopt"))}),
     s.record(
         {
@@ -125,11 +125,11 @@ INITIALIZE_MEMORY = graph_tool(
 EXPORT_TAXONOMY = graph_tool(
     "export_taxonomy",
     "Export the taxonomy",
-    """Write the entity types, relation types and tags in use, with their counts, to taxonomy.json in
-    the vault, in one Git commit; when nothing is different, nothing is committed. Use it before
-    create_entities, to keep to types that are there. Fails, nothing saved, when the file cannot be
-    written. To read the same without writing, read the resource memory://taxonomy; for counts of notes
-    and memories, memory_stats.""",
+    """Write the entity types, relation types and tags in use, with their counts, to taxonomy.json in the
+    vault, in one Git commit; the file that was there is replaced, and history keeps it. Use it when the
+    list shall lie in the vault as a file. When nothing is different, nothing is committed. Fails, nothing
+    saved, when the file cannot be written. To know the types before create_entities, read the resource
+    memory://taxonomy; for counts of notes, memory_stats.""",
     s.NOTHING,
     s.record(
         {

@@ -192,11 +192,11 @@ RENAME_ENTITY = graph_tool(
 MERGE_ENTITIES = graph_tool(
     "merge_entities",
     "Merge entities",
-    """Merge one entity into another and remove the first, in one Git commit. Its facts move with their
-    stamps, its relations and all links to it are re-pointed, its prose is appended. A fact that both
-    have keeps the target's stamp; relations that would repeat or lead to themselves go. Fails, nothing
-    saved, when either is not there or both are the same. For another name only, use rename_entity; to
-    discard an entity, delete_entities.""",
+    """Merge one entity into another and remove the first, in one Git commit; history_undo takes it back.
+    The target keeps its name and type. Facts move with their stamps, relations and all links are
+    re-pointed, prose is appended. A fact that both have keeps the target's stamp; relations that would
+    repeat or lead to themselves go. Fails, nothing saved, when either is not there or both are the same.
+    For another name only, use rename_entity; to discard one, delete_entities.""",
     s.record(
         {
             "sourceName": s.text("Entity to merge and remove."),
@@ -276,11 +276,11 @@ DELETE_OBSERVATIONS = graph_tool(
 DELETE_RELATIONS = graph_tool(
     "delete_relations",
     "Delete relations",
-    """Delete relations by their two ends and type, as create_relations and memory_link made them, in
-    one Git commit. Only relation lines leave the notes: both ends and a person's links in prose stay,
-    and history keeps the lines. Those that are not there are passed over; if a note cannot be changed
-    the call fails, nothing saved. To remove an entity with all its relations use delete_entities; to
-    take a change back, history_undo.""",
+    """Delete relations by their two ends and type, as create_relations and memory_link made them, in one
+    Git commit. Each end is the name that open_nodes shows, not a memory's number. Only relation lines
+    leave the notes: both ends and links in prose stay, and history keeps the lines. Those that are not
+    there are passed over; if a note cannot be changed the call fails, nothing saved. To remove an entity
+    with all its relations use delete_entities.""",
     s.record({"relations": shapes.NEW_RELATIONS}),
     s.record(
         {

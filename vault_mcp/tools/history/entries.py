@@ -146,11 +146,11 @@ HISTORY_BLAME = history_tool(
 HISTORY_READ = history_tool(
     "history_read",
     "Read a note as it was",
-    """Read a note, entity, memory, key or file as it was at a moment, deleted ones too: its text, where
-    it lay, and the change that had made it so. A name is looked for as it was then, before as it is
-    now. A long text is cut and says which offset goes on. What was not there then, and a binary file,
-    fail and say so. For the whole graph then use read_graph with as_of; to bring the note back,
-    history_restore.""",
+    """Read a note, entity, memory, key or file as it was at a moment: its text, where it lay, and the
+    change that had made it so. It finds what was deleted or renamed since: names of that time are tried
+    first, then today's. A long text is cut and says which offset goes on. What was not there then, and a
+    binary file, fail and say so. For facts then use open_nodes with as_of, for the whole graph read_graph;
+    to bring the note back, history_restore.""",
     s.record(
         {
             "note": s.text(f"What to read: {NOTE}.", min_length=1),

@@ -229,11 +229,11 @@ MEMORY_EXPLORE_HIERARCHY = memory_tool(
 MEMORY_CONSOLIDATE = memory_tool(
     "memory_consolidate",
     "Consolidate memories",
-    """Gather the memories on a topic into one new summary memory that links to each, in one Git commit.
-    Without summary_text it lists their first sentences; persist=false only shows what would be
-    gathered. archive_sources moves them to the archive: they keep their numbers and rank last. Nothing
-    on the topic: it says so, nothing saved; a blank topic fails. To join entities use merge_entities;
-    to change one memory, memory_update.""",
+    """Gather the memories that best answer a topic into one new summary memory that links to each, in one
+    Git commit. Use it when many say much the same, first with persist=false, to see which would be taken.
+    Without summary_text it lists their first sentences. archive_sources moves them to the archive: they
+    keep their numbers and rank last; history_undo takes it all back. With none, or a blank topic, nothing
+    is saved. To join entities use merge_entities.""",
     s.record(
         {
             "topic_query": s.text("What they are about, as for memory_recall."),
@@ -267,10 +267,10 @@ MEMORY_VERIFY_CLAIM = memory_tool(
     "memory_verify_claim",
     "Verify a claim",
     """Check a conclusion against a premise, and cite what the memory holds for and against the premise.
-    trust_score is the nearness of the two texts in words and meaning: VERIFIED above threshold;
-    REJECTED below it, or where one denies the other; reason says which. It is a likeness, not a proof,
-    so read what is cited. Blank texts fail. To look something up use memory_recall; for who wrote a
-    fact, history_blame.""",
+    Use it before you state or store what you concluded from a remembered fact. trust_score is how near the
+    two texts are in words and meaning, in words alone without vectors: VERIFIED above threshold; REJECTED
+    below it, or where one denies the other. It is a likeness, not a proof, so read what is cited. Blank
+    texts fail. To look up one statement use memory_recall.""",
     s.record(
         {
             "premise": s.text("What is taken as given."),
@@ -301,11 +301,11 @@ MEMORY_VERIFY_CLAIM = memory_tool(
 MEMORY_STATS = memory_tool(
     "memory_stats",
     "Count what the memory holds",
-    """Count what the memory holds: memories in use and archived, sessions, entities, files, and how
-    many passages have vectors or wait for them, with the model that makes them. Use it when
-    memory_recall misses something: vectors says whether recall by meaning is complete, in preparation,
-    or off. Needs no arguments. To list sessions use memory_list_sessions; for types and tags, read the
-    resource memory://taxonomy.""",
+    """Count what the memory holds, exactly: memories in use and archived, sessions, entities, files, and
+    the passages that have vectors or wait for them. Use it when memory_recall misses something:
+    vectors.state says whether recall by meaning is complete, still being prepared (ask again later) or off
+    (only words count). To list sessions use memory_list_sessions; for types and tags, read the resource
+    memory://taxonomy.""",
     s.NOTHING,
     s.record(
         {
@@ -313,6 +313,7 @@ MEMORY_STATS = memory_tool(
             "host": s.text(),
             "status": s.text(),
             "approx_vector_count": s.integer(),
+            "vectors": s.record({}, "state and counts."),
             "schema": s.record({}),
         }
     ),
