@@ -62,11 +62,11 @@ MEMORY_VIEW = file_tool(
 MEMORY_CREATE = file_tool(
     "memory_create",
     "Create a memory file",
-    """Create one new file that holds exactly the given text, with the folders it needs, as one Git
-    commit in your name, which the reply names. A Markdown file is a note at once, found by every
-    search. Fails, nothing saved, when something is at the path, or the path is hidden, protected,
-    outside the vault, or no name for every system. To change a file use memory_str_replace or
-    memory_insert; for a fact about somebody, add_observations.""",
+    """Create one new file that holds exactly the given text, with the folders it needs, as one Git commit
+    in your name, which the reply names. A Markdown file is a note at once, found by every search. Fails,
+    nothing saved, when something is at the path, or it is hidden, protected, outside the vault, or not
+    valid on every system. To change a file use memory_str_replace or memory_insert; for a fact about
+    somebody, add_observations.""",
     s.record(
         {
             "path": s.text("Path of the new file, relative to the vault, as in notes/plan.md."),
@@ -149,12 +149,12 @@ MEMORY_RENAME = file_tool(
 MEMORY = file_tool(
     "memory",
     "Memory files",
-    """Work on the vault's files through one tool, for a client that expects one: it does what memory_view,
-    memory_create, memory_str_replace, memory_insert, memory_delete and memory_rename do. create needs path
-    and file_text; str_replace path and old_str; insert path, insert_line and insert_text; rename old_path
-    and new_path; the others path. All but view are one Git commit in your name; history keeps what was
-    there. A missing argument, or a path that is taken, not there or outside the vault, fails, nothing
-    saved. For facts use add_observations.""",
+    """Work on the vault's files through one tool, for a client that can take only one; where you have
+    memory_view, memory_create, memory_str_replace, memory_insert, memory_delete and memory_rename, use
+    those: rules and limits are the same. create needs path and file_text; str_replace path and old_str;
+    insert path, insert_line and insert_text; rename old_path and new_path; delete path. All but view are
+    one Git commit in your name; history keeps what was there. A missing argument or a bad path fails,
+    nothing saved. For facts use add_observations.""",
     s.record(
         {
             "command": s.choice("What to do.", single.COMMANDS),
@@ -164,7 +164,7 @@ MEMORY = file_tool(
                 s.integer("A line number."),
                 optional=True,
             ),
-            "as_of": s.text("view: what was there then: a time or 7 hex digits of a change.", optional=True),
+            "as_of": s.text("view: what was there then: a time or 7+ hex digits of a change.", optional=True),
             "file_text": s.text("create: the whole text of the new file.", optional=True),
             "old_str": s.text("str_replace: exact text, which must appear once.", optional=True),
             "new_str": s.text("str_replace: text to put in its place.", optional=True),

@@ -4,16 +4,16 @@ from vault_mcp.tools import schema as s
 from vault_mcp.tools.graph import reading, shapes, taxonomy
 from vault_mcp.tools.graph.shapes import graph_tool
 from vault_mcp.tools.shapes import AS_OF, CURSOR, PAGE, RECEIPT
-from vault_mcp.tools.tool import ADDS, READS, Hints
+from vault_mcp.tools.tool import READS, Hints
 
 READ_GRAPH = graph_tool(
     "read_graph",
     "Read the knowledge graph",
-    """Read the knowledge graph page by page: entities in the order of their names, with their facts and
-    the relations that start from them. since, before and agent keep the facts that match, and the
-    entities that have one. A page is bounded and says how to go on; a bad date or cursor fails with
-    what is wanted. To find something by its words use search_nodes; for entities whose names you know,
-    open_nodes; for all kinds of notes by meaning, memory_recall.""",
+    """Read the knowledge graph page by page, to see it whole or what a span of time brought: entities in
+    the order of their names, with their facts and the relations that start from them. since, before and
+    agent keep the facts that match, and their entities. A page is bounded and says how to go on; a bad
+    date or cursor fails with what is wrong. To find something by its words use search_nodes; for entities
+    whose names you know, open_nodes; for all notes by meaning, memory_recall.""",
     s.record(
         {
             "since": shapes.SINCE,
@@ -75,10 +75,11 @@ SEARCH_NODES = graph_tool(
 OPEN_NODES = graph_tool(
     "open_nodes",
     "Open entities",
-    """Open entities by exact name: all their facts, every relation that touches them, and the version
-    that if_version takes elsewhere. A note that is no entity opens as type note, without facts. Names
-    that are not there are listed in missing; a long answer is cut and says how to go on. When you do
-    not know the exact name use search_nodes; for a note's whole text, memory_view.""",
+    """Open entities by exact name: all their facts, every relation that touches them, and the version that
+    if_version takes elsewhere. Use it before you change an entity. A note that is no entity opens as type
+    note, without facts. Names that are not there are listed in missing; a long answer is cut and says how
+    to go on. When you do not know the exact name use search_nodes; for a note's whole text,
+    memory_view.""",
     s.record(
         {
             "names": s.array("Exact names of the entities.", s.text()),
@@ -104,11 +105,11 @@ OPEN_NODES = graph_tool(
 INITIALIZE_MEMORY = graph_tool(
     "initialize_memory",
     "Start or adopt a memory",
-    """Archive the whole graph to start afresh, or say whose vault this is. No other tool needs it first.
-    Use fresh only when a person asks: it moves every entity to the archive folder in one Git commit; the
-    graph is then empty, the notes stay, memory_recall still finds them, and history_undo takes it back.
-    adopt, for a client that expects to be told, only answers. Fails, nothing saved, when a note cannot be
-    moved. To remove single entities use delete_entities.""",
+    """Archive all entities to start with an empty graph (fresh), or only report whose vault this is and
+    change nothing (adopt, for clients that set up a memory first; no other tool needs it). Use fresh only
+    when a person asks: it moves every entity to the archive folder in one Git commit; other notes stay,
+    memory_recall still finds the archived, and history_undo takes it back. Fails, nothing saved, when a
+    note cannot be moved. To remove single entities use delete_entities.""",
     s.record({"mode": s.choice("fresh archives all entities; adopt keeps everything.", ("fresh", "adopt"))}),
     s.record(
         {
@@ -129,7 +130,7 @@ EXPORT_TAXONOMY = graph_tool(
     vault, in one Git commit; the file that was there is replaced, and history keeps it. Use it when the
     list shall lie in the vault as a file. When nothing is different, nothing is committed. Fails, nothing
     saved, when the file cannot be written. To know the types before create_entities, read the resource
-    memory://taxonomy; for counts of notes, memory_stats.""",
+    memory://taxonomy.""",
     s.NOTHING,
     s.record(
         {
@@ -139,6 +140,6 @@ EXPORT_TAXONOMY = graph_tool(
             "receipt": RECEIPT,
         }
     ),
-    ADDS,
+    Hints(destructive=True, idempotent=True),  # the file that was there is replaced
     taxonomy.export_taxonomy,
 )

@@ -45,11 +45,11 @@ DIFFERENCE = {
 HISTORY_LOG = history_tool(
     "history_log",
     "List changes",
-    """List changes of the whole memory, or of one note or folder through all its names and places, the
-    newest first: who, when, with which tool, what, and which files. Filters must all hold; tool
-    hand-edit gives what a person typed. A moment, or a name that never was, fails with what is wanted.
-    For the facts and diff of one change use history_show; for who wrote each line, history_blame; for
-    what is new to you, history_since.""",
+    """List changes of the whole memory, or of one note or folder also under its former names, the newest
+    first: who, when, with which tool, what, and which files. Filters must all hold; tool hand-edit gives
+    what a person typed. A time that cannot be read, or a name that never was, fails with what is wanted.
+    For the facts and diff of one change use history_show; for who wrote each line, history_blame; for what
+    is new to you, history_since.""",
     s.record(
         {
             "note": s.text(f"Only changes of this: {NOTE}; a folder's path takes all in it.", default=""),
@@ -174,14 +174,14 @@ HISTORY_READ = history_tool(
 HISTORY_SINCE = history_tool(
     "history_since",
     "What is new to you",
-    """Tell what is new since you last called this: a person's own edits first, then other agents'
-    changes; your own are counted. Use it at the start of a conversation. It moves your mark, a ref in
-    Git and no commit, as far as the answer reaches; for another agent the mark stays. Fails when two
-    processes of one agent look at once. To search all changes use history_log; to compare two moments,
-    history_diff.""",
+    """Tell what is new since you last called this: a person's own edits first, then other agents' changes;
+    your own are counted. Use it at the start of a conversation. The first call ever gives the newest; what
+    is beyond limit comes with the next call. It moves your mark, which is no commit; looking as another
+    agent moves none. Fails when two processes of one agent look at once. To search all changes use
+    history_log; to compare two moments, history_diff.""",
     s.record(
         {
-            "agent": s.text("Another agent; you unless set.", default=""),
+            "agent": s.text("Whose news; yours unless set.", default=""),
             "limit": s.integer("Changes at most.", default=50, minimum=1, maximum=500),
             "own": s.boolean("Show your own changes too.", default=False),
             "keep_mark": s.boolean("Leave the mark where it is.", default=False),
@@ -231,10 +231,10 @@ HISTORY_RESTORE = history_tool(
 HISTORY_UNDO = history_tool(
     "history_undo",
     "Undo changes",
-    """Take back one change, all of a session, or an agent's since a moment, as one new Git commit in
-    your name, which can itself be undone. Later work stays: where it stands in the way the call fails
-    and names the facts, nothing saved, or with on_conflict skip leaves these and undoes the rest.
-    Others' changes only where the owner has set so. To bring back one note as it was use
+    """Take back one change, all of a session, or an agent's since a moment (give one of the three), as one
+    new Git commit in your name, which can itself be undone. Later work stays: where it stands in the way
+    the call fails, nothing saved, and names the facts; on_conflict skip leaves those and undoes the rest.
+    Another's changes fail unless the owner allows it. To bring back one note as it was use
     history_restore; to find the change, history_log.""",
     s.record(
         {

@@ -269,8 +269,8 @@ MEMORY_VERIFY_CLAIM = memory_tool(
     """Check a conclusion against a premise, and cite what the memory holds for and against the premise.
     Use it before you state or store what you concluded from a remembered fact. trust_score is how near the
     two texts are in words and meaning, in words alone without vectors: VERIFIED above threshold; REJECTED
-    below it, or where one denies the other. It is a likeness, not a proof, so read what is cited. Blank
-    texts fail. To look up one statement use memory_recall.""",
+    below it, or where one denies the other. It is a likeness, not a proof, so read what is cited. To look
+    up one statement use memory_recall.""",
     s.record(
         {
             "premise": s.text("What is taken as given."),
@@ -301,10 +301,10 @@ MEMORY_VERIFY_CLAIM = memory_tool(
 MEMORY_STATS = memory_tool(
     "memory_stats",
     "Count what the memory holds",
-    """Count what the memory holds, exactly: memories in use and archived, sessions, entities, files, and
-    the passages that have vectors or wait for them. Use it when memory_recall misses something:
-    vectors.state says whether recall by meaning is complete, still being prepared (ask again later) or off
-    (only words count). To list sessions use memory_list_sessions; for types and tags, read the resource
+    """Count what the memory holds: memories in use and archived, sessions, entities, files, and the
+    passages that have vectors or wait for them. Use it when memory_recall misses something: vectors.state
+    says whether recall by meaning is complete, still being prepared (ask again later) or off (only words
+    count). To list sessions use memory_list_sessions; for types and tags, read the resource
     memory://taxonomy.""",
     s.NOTHING,
     s.record(
