@@ -149,12 +149,12 @@ MEMORY_RENAME = file_tool(
 MEMORY = file_tool(
     "memory",
     "Memory files",
-    """Work on the vault's files through one tool, for a client that can take only one; where you have
-    memory_view, memory_create, memory_str_replace, memory_insert, memory_delete and memory_rename, use
-    those: rules and limits are the same. create needs path and file_text; str_replace path and old_str;
-    insert path, insert_line and insert_text; rename old_path and new_path; delete path. All but view are
-    one Git commit in your name; history keeps what was there. A missing argument or a bad path fails,
-    nothing saved. For facts use add_observations.""",
+    """View, create, edit, rename and delete files of the vault, for a client that can take only one tool;
+    where you have memory_view, memory_create and their like, use those. view takes path: a file, cut at
+    16,000 characters, or a folder two levels deep. create takes file_text and never overwrites;
+    str_replace needs old_str exactly once; insert takes insert_line and insert_text; rename old_path and
+    new_path, and rewrites links; delete takes a folder with all in it. All but view are one Git commit,
+    and history keeps what was there; what fails saves nothing.""",
     s.record(
         {
             "command": s.choice("What to do.", single.COMMANDS),

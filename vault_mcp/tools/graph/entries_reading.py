@@ -9,11 +9,11 @@ from vault_mcp.tools.tool import READS, Hints
 READ_GRAPH = graph_tool(
     "read_graph",
     "Read the knowledge graph",
-    """Read the knowledge graph page by page, to see it whole or what a span of time brought: entities in
-    the order of their names, with their facts and the relations that start from them. since, before and
-    agent keep the facts that match, and their entities. A page is bounded and says how to go on; a bad
-    date or cursor fails with what is wrong. To find something by its words use search_nodes; for entities
-    whose names you know, open_nodes; for all notes by meaning, memory_recall.""",
+    """Read the knowledge graph page by page: entities in the order of their names, with their facts and
+    the relations that start from them. since, before and agent keep the facts that match, and their
+    entities. Use it to see all, or what was said in a span. A page is bounded and says how to go on; a bad
+    date or cursor fails with what is wrong. By words use search_nodes; by name, open_nodes; by meaning,
+    memory_recall; for what a span changed, history_diff.""",
     s.record(
         {
             "since": shapes.SINCE,

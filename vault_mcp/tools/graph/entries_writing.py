@@ -45,11 +45,11 @@ CREATE_ENTITIES = graph_tool(
 CREATE_RELATIONS = graph_tool(
     "create_relations",
     "Create relations",
-    """Create typed relations between notes that exist, each one wikilink line in the note it starts
-    from, stamped with your name and the time; the call is one Git commit. One already there changes
-    nothing; one with a missing end is skipped and listed: make that with create_entities first. A blank
-    type fails the call, nothing saved. To link memories by number use memory_link; for a fact about one
-    entity, add_observations.""",
+    """Create typed relations between entities or notes that exist, each one stamped wikilink line in the
+    note it starts from; the call is one Git commit. One already there changes nothing; one with a missing
+    end is skipped and listed: make that with create_entities first. A blank type fails the call, nothing
+    saved. Where an end is known by number or path use memory_link; for a fact about one entity,
+    add_observations.""",
     s.record({"relations": shapes.NEW_RELATIONS}),
     s.record(
         {

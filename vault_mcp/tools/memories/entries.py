@@ -72,10 +72,10 @@ MEMORY_REMEMBER = memory_tool(
 MEMORY_RECALL = memory_tool(
     "memory_recall",
     "Recall by words and meaning",
-    """Recall what the memory holds on a question, by words and by meaning, best first: memories, facts
-    of entities, notes and values of keys. Names and dates in the question count; filters apply before
-    ranking. Each result says why it was found, who wrote it and when; notice says when meaning is not
-    ready yet. A bad date or cursor fails with what is wanted. For parts of words use search_nodes; for
+    """Recall what the memory holds on a question, by words and by meaning, best first: memories, facts of
+    entities, notes and keys. Names and dates in the question count. Filters apply before ranking; session,
+    type and importance leave memories only. Each result says why it was found; notice says when meaning is
+    not ready yet. A bad date or cursor fails with what is wanted. For parts of words use search_nodes; for
     known entities, open_nodes.""",
     s.record(
         {
@@ -121,11 +121,11 @@ MEMORY_RECALL = memory_tool(
 MEMORY_UPDATE = memory_tool(
     "memory_update",
     "Update a memory",
-    """Replace the text of one memory in place, in one Git commit. Its number, links and history stay,
-    so both ids of the result are the same. What you leave out of tags, type and importance stays;
-    another session_id moves the memory to that session. Fails, nothing saved, when the memory is not
-    there, the text is blank, or if_version is not current. For a new memory use memory_remember; to
-    remove one, memory_forget.""",
+    """Replace the text of one memory in place, in one Git commit. Its number, links and history stay. What
+    you leave out of tags, type and importance stays; another session_id moves the memory to that session.
+    Fails, nothing saved, when the memory is not there, the text is blank, or if_version is not current.
+    For a new memory use memory_remember; for a fact of an entity, edit_observation; to remove one,
+    memory_forget.""",
     s.record(
         {
             "memory_id": MEMORY_ID,
@@ -266,11 +266,11 @@ MEMORY_CONSOLIDATE = memory_tool(
 MEMORY_VERIFY_CLAIM = memory_tool(
     "memory_verify_claim",
     "Verify a claim",
-    """Check a conclusion against a premise, and cite what the memory holds for and against the premise.
-    Use it before you state or store what you concluded from a remembered fact. trust_score is how near the
-    two texts are in words and meaning, in words alone without vectors: VERIFIED above threshold; REJECTED
-    below it, or where one denies the other. It is a likeness, not a proof, so read what is cited. To look
-    up one statement use memory_recall.""",
+    """Score how alike a premise and a conclusion drawn from it are, and cite what the memory holds for and
+    against the premise. Use it before you state or store what you concluded from a remembered fact.
+    trust_score goes by words and meaning, by words only while vectors are off: VERIFIED above threshold,
+    otherwise REJECTED, as where one denies the other. Likeness is no proof: read what is cited. Blank
+    texts fail. To look up one statement use memory_recall.""",
     s.record(
         {
             "premise": s.text("What is taken as given."),
