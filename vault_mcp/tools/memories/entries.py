@@ -266,11 +266,11 @@ MEMORY_CONSOLIDATE = memory_tool(
 MEMORY_VERIFY_CLAIM = memory_tool(
     "memory_verify_claim",
     "Verify a claim",
-    """Score how alike a premise and a conclusion drawn from it are, and cite what the memory holds for and
-    against the premise. Use it before you state or store what you concluded from a remembered fact.
-    trust_score goes by words and meaning, by words only while vectors are off: VERIFIED above threshold,
-    otherwise REJECTED, as where one denies the other. Likeness is no proof: read what is cited. Blank
-    texts fail. To look up one statement use memory_recall.""",
+    """Score how alike a premise and a conclusion from it are, and cite what the memory holds for and
+    against the premise. Use it before you store a conclusion from a remembered fact. The verdict compares
+    the two texts alone, by words and meaning (words only while vectors are off): VERIFIED when trust_score
+    is above threshold; else, or where one denies the other, REJECTED. What is cited does not count: read
+    it. To look up a statement use memory_recall.""",
     s.record(
         {
             "premise": s.text("What is taken as given."),
@@ -331,11 +331,11 @@ EDGE = {
 MEMORY_LINK = memory_tool(
     "memory_link",
     "Link two notes",
-    """Link one memory, entity or note to another by a typed relation: one wikilink line in the first,
-    stamped with your name and the time, in one Git commit. The same link again changes nothing. Fails,
-    nothing saved, when either end is not there or the relation is blank. Use it where an end is a
-    memory or plain note; between entities use create_relations; for many links, memory_link_batch; to
-    take one out, delete_relations.""",
+    """Link one memory, entity or note to another by a typed relation, OWNS unless named: one stamped
+    wikilink line in the first, in one Git commit. The same again changes nothing; another weight is
+    another link. Fails, nothing saved, when an end is not there or the relation is blank. Use it where an
+    end is known by number or path; between names, create_relations; for many, memory_link_batch; to take
+    one out, delete_relations.""",
     s.record(EDGE),
     s.record(
         {
