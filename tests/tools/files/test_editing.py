@@ -234,7 +234,31 @@ def test_a_call_says_whose_words_it_replaced(root: Path) -> None:
     assert f"It replaced “typed by hand”, written by {PERSON} (a person)" in told
 
 
+@pytest.mark.parametrize("path", ["dir3/", "new.md/", "x/y//", "/memories/dir3/", "dir3/.", "a.md/"])
+def test_a_path_that_ends_in_a_slash_lacks_the_name_of_a_file(root: Path, path: str) -> None:
+    before = commits(root)
+    wanted = r"^A file name is missing at the end of the path \S+: give one, as in \S+/notes\.md\.$"
+    with pytest.raises(PathRefused, match=wanted):
+        create(root, path, "x")
+    with pytest.raises(PathRefused, match=wanted):
+        edit(root, "one", "1", path)
+    with pytest.raises(PathRefused, match=wanted):
+        insert(root, 0, "x", path)
+    assert commits(root) == before
+    assert sorted(p.name for p in root.iterdir() if not p.name.startswith(".")) == ["a.md"]
+    assert clean(root)
+
+
 # -- insert
+
+
+def test_nothing_put_into_an_empty_file_changes_nothing(root: Path) -> None:
+    create(root, "empty.md", "")
+    before = commits(root)
+    told = insert(root, 0, "", "empty.md")
+    assert told.startswith("The file empty.md reads so already.")
+    assert (root / "empty.md").read_bytes() == b""
+    assert commits(root) == before
 
 
 def test_lines_are_inserted_and_shown(root: Path) -> None:

@@ -34,6 +34,7 @@ MISSING = "Error: The path {} does not exist. Please provide a valid path."
 def memory_create(vault: Vault, caller: Caller, path: str, file_text: str) -> str:
     """Make a new file that holds exactly this text."""
     refuse_unstorable(file_text, "file_text")
+    places.refuse_without_name(path)
     with vault.change("memory_create", by=caller.agent, session=caller.session) as change:
         made = places.new(change, path, exists="Error: File {} already exists")
         change.subject = made
@@ -80,6 +81,7 @@ def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, ins
 
 def _text(change: Change, said: str) -> tuple[Place, str]:
     """Give the file that a path means, and its text as this change leaves it."""
+    places.refuse_without_name(said)
     place = places.there(change.vault.root, said)
     raw = change.read_bytes(place.path) if place.kind == "file" else None
     if raw is None:

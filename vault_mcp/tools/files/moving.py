@@ -39,6 +39,8 @@ def memory_rename(vault: Vault, caller: Caller, old_path: str, new_path: str) ->
     """Move a file or a folder; links to the notes in it follow."""
     with vault.change("memory_rename", by=caller.agent, session=caller.session) as change:
         old = _there(change, old_path)
+        if old.kind == "file":
+            places.refuse_without_name(new_path)
         new = places.new(change, new_path, exists="Error: The destination {} already exists", moved=old)
         if f"{new}/".startswith(f"{old.path}/"):
             raise BadArgument(f"Error: {old_path} cannot be moved into itself. Choose another destination.")

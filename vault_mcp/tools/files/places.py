@@ -92,6 +92,20 @@ def _is_one(root: str, taken: str, path: str, moved: str) -> bool:
     return taken == moved or (taken == path and same_file(root, moved, path))
 
 
+def refuse_without_name(said: str) -> None:
+    """Refuse a path for a file that ends where a name should follow, such as `notes/`.
+
+    Raises:
+        PathRefused: it ends in a slash. The root itself is left to `new` and `there`, which know it.
+    """
+    above, slash, last = said.rpartition("/")
+    if slash and last in ("", ".") and any(readings_of(said)):
+        like = f"{above.rstrip('/')}/notes.md"
+        raise PathRefused(
+            f"The path {said} ends in a slash, so a file name is missing: give one, as in {like}."
+        )
+
+
 def readings_of(said: str) -> list[str]:
     """Give the paths relative to the vault that a caller's words can mean, the first one first."""
     if is_in_memories(said):
