@@ -101,9 +101,7 @@ def refuse_without_name(said: str) -> None:
     above, slash, last = said.rpartition("/")
     if slash and last in ("", ".") and any(readings_of(said)):
         like = f"{above.rstrip('/')}/notes.md"
-        raise PathRefused(
-            f"The path {said} ends in a slash, so a file name is missing: give one, as in {like}."
-        )
+        raise PathRefused(f"A file name is missing at the end of the path {said}: give one, as in {like}.")
 
 
 def readings_of(said: str) -> list[str]:
