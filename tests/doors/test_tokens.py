@@ -57,7 +57,9 @@ def test_only_a_hash_is_kept_outside_the_vault_for_the_user_alone(commands: Comm
     assert not any(secret.encode() in bytes_ or secret[5:].encode() in bytes_ for bytes_ in kept)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-a", "agent", "Unknown", "é", "a" * 61, "a/b", "a\nb", "."])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "-a", "agent", "Unknown", "human", "é", "a" * 61, "a/b", "a\nb", "."]
+)
 def test_a_name_must_be_one_that_nothing_else_looks_like(commands: Commands, root: Path, name: str) -> None:
     assert "cannot be the name of a token" in commands.refused("token", "add", "--vault", root, "--", name)
 

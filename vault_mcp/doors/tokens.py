@@ -37,7 +37,7 @@ FRESH = 2.0
 """Seconds in which a folder's time cannot tell two changes apart, whatever the disk's clock is like."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-_TAKEN = {"agent", "unknown"}
+_TAKEN = {"agent", "unknown", "human"}
 """What agents without a usable name are called: nobody's own."""
 
 
@@ -92,7 +92,7 @@ class Tokens:
         if not _NAME.fullmatch(name) or name.lower() in _TAKEN:
             raise BadArgument(
                 f"{name!r} cannot be the name of a token. Take 1 to 60 letters, digits, dots, dashes or "
-                "underscores of ASCII, as claude-laptop, and neither 'agent' nor 'unknown'."
+                "underscores of ASCII, as claude-laptop, and none of 'agent', 'human' and 'unknown'."
             )
         wanted = sorted(set(scopes))
         for scope in wanted:
