@@ -65,6 +65,12 @@ def test_a_dry_run_saves_nothing(commands: Commands, root: Path, file: Path) -> 
     assert list(root.glob("entities/*")) == []
 
 
+def test_the_help_of_import_lists_what_it_takes_line_by_line(commands: Commands) -> None:
+    said = commands.good("import", "--help")
+    assert "\\b" not in said
+    assert "\n    the JSON that mcp-memory-service and mem0 export\n" in said
+
+
 def test_a_vault_that_is_not_there_is_made(commands: Commands, tmp_path: Path, file: Path) -> None:
     file.write_text(SMALL)
     done = commands.run("import", file, "--vault", tmp_path / "new")

@@ -62,7 +62,7 @@ def import_(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    r"""Bring a memory that you have elsewhere into the vault, in one commit.
+    """Bring a memory that you have elsewhere into the vault, in one commit.
 
     What FILE is, is seen by itself:
 
@@ -80,7 +80,7 @@ def import_(
     cannot be read costs itself alone, and is told. `vault-mcp undo` takes the whole import back.
 
     The exit code is 0 when all of it is in the vault, 1 when something was left out, 2 when nothing was done.
-    """
+    """  # noqa: D301 - click wants the character itself
     settings = settings_of(vault=vault, agent=agent)
     by = settings.agent or AGENT
     name = "standard input" if source == STANDARD else os.path.basename(os.path.abspath(source))
