@@ -3,6 +3,7 @@
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -245,6 +246,19 @@ def _news(answer: http.client.HTTPResponse) -> str:
 
 
 # -- the command
+
+
+def test_a_folder_that_is_no_vault_is_left_as_it_is_and_a_port_in_use_is_named(
+    commands: Commands, tmp_path: Path
+) -> None:
+    commands.refused("ui", "--no-open", "--vault", tmp_path / "typo")
+    assert not (tmp_path / "typo").exists()
+    root = make_vault(tmp_path / "vault", NOTES)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        assert f"Port {port} cannot be listened at" in commands.refused(
+            "ui", "--no-open", "--port", port, "--vault", root
+        )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no SIGINT to another process")

@@ -11,7 +11,6 @@ from types import FrameType
 
 import click
 
-from vault_mcp.adopt import adopt, is_vault
 from vault_mcp.doors.cli_history import owner
 from vault_mcp.doors.cli_vault import options_of, settings_of, vault_option
 from vault_mcp.vault import Vault
@@ -34,9 +33,6 @@ def ui(vault: str | None, port: int, open_browser: bool, read_only: bool | None)
 
     logging.basicConfig(level=logging.WARNING, format="vault-mcp: %(message)s", stream=sys.stderr)
     settings = settings_of(vault=vault, read_only=read_only)
-    if not is_vault(settings.vault):
-        adopt(settings.vault, trusted=settings.trusted)
-        click.echo(f"vault-mcp: made a new vault in {settings.vault}", err=True)
     opened = Vault.open(settings.vault, options_of(settings))
     try:
         opened.watch()

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from vault_mcp.doors.page_answers import Answers, status_of
 from vault_mcp.doors.page_files import static_files
 from vault_mcp.doors.page_gate import BODY_MOST, Gate
-from vault_mcp.errors import VaultError
+from vault_mcp.errors import StorageFailed, VaultError
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def make_page(answers: Answers, port: int = 0) -> Page:
     """Let a page listen on the loopback address; port 0 takes any that is free.
 
     Raises:
-        OSError: the port is taken.
+        StorageFailed: the port cannot be had.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":  # elsewhere this would let another program take the port over
@@ -64,6 +64,12 @@ def make_page(answers: Answers, port: int = 0) -> Page:
     try:
         listening.bind(("127.0.0.1", port))
         listening.listen()  # from now on a browser waits for an answer rather than being refused
+    except OSError as error:
+        listening.close()
+        raise StorageFailed(
+            f"Port {port} cannot be listened at ({error.strerror}). Choose another with --port, "
+            "or end what is there."
+        ) from None
     except BaseException:
         listening.close()
         raise
