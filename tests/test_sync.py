@@ -20,6 +20,7 @@ from vault_mcp.storage.git.remote import Remote, find_remote, push
 from vault_mcp.sync import Synced, sync
 from vault_mcp.tools.graph.entities import create_entities, merge_entities
 from vault_mcp.tools.graph.observations import add_observations
+from vault_mcp.tools.memories.writing import memory_update
 from vault_mcp.vault import Options, Vault
 
 Two = tuple[Vault, Vault]
@@ -287,6 +288,24 @@ def test_two_memories_at_one_path_are_two(two: Two) -> None:
     both(two)
     found = {note(here, f"memories/{p.name}").id for p in path(here, "memories").iterdir()}
     assert found == {2026100509123301, 2026100509123401}
+
+
+def test_two_memories_of_one_number_at_one_path_get_numbers_of_their_own(two: Two) -> None:
+    here, _ = two
+    for vault, words in zip(two, ("alpha here", "bravo there"), strict=True):
+        write(
+            vault,
+            "memories/Same.md",
+            f"---\nmemory: episodic\nid: 2026100509123301\n---\n\nSame words\n\n{words}\n",
+        )
+    done = both(two)
+    assert [told.what for told in done.told] == ["renamed", "number"]
+    assert note(here, "memories/Same.md").id == 2026100509123302
+    assert note(here, "memories/Same (2).md").id == 2026100509123301
+    for vault in two:
+        memory_update(vault, CLAUDE, 2026100509123301, "Alpha again", "s")
+    assert "bravo there" in text(here, "memories/Same.md")
+    assert "Alpha again" in text(here, "memories/Same (2).md")
 
 
 def test_names_that_differ_in_case_alone_get_apart(two: Two) -> None:

@@ -80,6 +80,7 @@ class _Merging:
         self._mine, self._mine_new = self._fates(ours)
         self._their, self._their_new = self._fates(theirs)
         self._made = self._made_here()
+        self._placed: dict[str, str] = {}  # new files of theirs that have another name here
 
     # -- what each side did
 
@@ -252,6 +253,7 @@ class _Merging:
             return
         at = self._put_free(path, entry)
         if at != path:
+            self._placed[path] = at
             self._tell(at, "renamed", f"Their {path} is {at} here: the name was taken.")
 
     def _is_the_same(self, path: str, note: Note | None) -> bool:
@@ -347,7 +349,7 @@ class _Merging:
 
     def _numbers(self) -> None:
         """Give another number to a memory of ours that has the one of theirs, which others know already."""
-        other = dict(self._numbered(self._their_new))
+        other = {number: self._placed.get(path, path) for number, path in self._numbered(self._their_new)}
         if not other:
             return
         for number, path in list(self._numbered(self._mine_new)):

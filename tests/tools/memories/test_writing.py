@@ -1,5 +1,6 @@
 """Remember, update and forget: what each leaves in the vault, and what it refuses."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.direct import done, refused
 from tests.notes.texts import TEXTS
 from tests.vaults import CLAUDE, CURSOR, authors, clean, commits, git, make_vault, opened, write_files
 from vault_mcp.errors import BadArgument, NotFound, Stale
+from vault_mcp.tools.history import restoring
 from vault_mcp.tools.memories import listing, recalling, writing
 from vault_mcp.vault import Options, Vault
 
@@ -292,3 +294,26 @@ def test_numbers_come_as_texts_too(root: Path) -> None:
             vault, "memory_update", memory_id=str(number), new_text="y", session_id="apollo"
         )
         assert "deleted" in done(vault, "memory_forget", memory_id=number)
+
+
+def test_a_number_that_two_notes_have_is_refused_with_both_named(root: Path) -> None:
+    with opened(root, QUIETLY) as vault:
+        told = remember(vault)
+        number, first = told["memory_id"], told["note"]
+        write_files(root, {"memories/Copy.md": (root / first).read_text()})
+        vault.noticed(frozenset(["memories/Copy.md"]))
+        before = commits(root)
+        calls: list[Callable[[], object]] = [
+            lambda: writing.memory_update(vault, CLAUDE, number, "Other words", "apollo"),
+            lambda: writing.memory_forget(vault, CLAUDE, number),
+            lambda: restoring.history_restore(vault, CLAUDE, str(number)),
+        ]
+        for call in calls:
+            with pytest.raises(BadArgument, match="2 notes have the number") as error:
+                call()
+            assert first in str(error.value)
+            assert "memories/Copy.md" in str(error.value)
+        assert commits(root) == before
+        assert (root / first).read_text() == (root / "memories/Copy.md").read_text()
+        (root / "memories/Copy.md").unlink()
+        assert writing.memory_update(vault, CLAUDE, number, "Other words", "apollo")["status"] == "updated"

@@ -59,6 +59,15 @@ class Memories(Snapshot):
         )
         return self.memory_of(note_row(rows[0])) if rows else None
 
+    def memory_paths(self, number: int) -> list[str]:
+        """Give where the memories with this number lie: several where a person made copies."""
+        rows = self._rows(
+            "SELECT f.path FROM notes n JOIN files f ON f.id = n.id"
+            " WHERE n.memory_id = ? AND n.kind = 'memory' ORDER BY f.path",
+            (number,),
+        )
+        return [row[0] for row in rows]
+
     def memory_of(self, note: NoteRow) -> MemoryRow | None:
         """Give what a memory's note says of itself; None for one that bears no number."""
         row = self._one("SELECT memory_id, importance, session FROM notes WHERE id = ?", (note.id,))

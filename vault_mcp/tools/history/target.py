@@ -13,6 +13,7 @@ from vault_mcp.notes.note import Note
 from vault_mcp.storage import paths
 from vault_mcp.storage.index.lineages import NOW
 from vault_mcp.tools.files.places import MEMORIES, is_in_memories
+from vault_mcp.tools.memories.find import only
 
 if TYPE_CHECKING:
     from vault_mcp.storage.index import Reader
@@ -137,7 +138,7 @@ def _named(reader: Reader, said: str) -> int | None:
     text = said.strip()
     row = None
     if _ID.fullmatch(text):
-        memory = reader.memory(int(text))
+        memory = only(reader, int(text))
         row = memory.note if memory else None
     row = row or reader.note_named(said)
     return reader.lineage_at(row.path) if row else None

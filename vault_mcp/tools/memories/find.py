@@ -10,10 +10,15 @@ from vault_mcp.notes.note import Note
 from vault_mcp.storage import paths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_mcp.change import Change
     from vault_mcp.storage.index import MemoryRow, NoteRow, Reader
 
 MOST_ID = 2**53 - 1
+
+MOST_NAMED = 5
+"""Notes of one number that an error names."""
 
 
 def memory_id(value: int | str) -> int:
@@ -36,12 +41,31 @@ def memory(reader: Reader, value: int | str) -> MemoryRow:
 
     Raises:
         NotFound: there is none.
+        BadArgument: two notes have it.
     """
     number = memory_id(value)
-    found = reader.memory(number)
+    found = only(reader, number)
     if found is None:
         raise NotFound(f"Memory {number} not found. Look for its number with memory_recall.")
     return found
+
+
+def only(reader: Reader, number: int) -> MemoryRow | None:
+    """Give the memory with this number, None if there is none.
+
+    Raises:
+        BadArgument: two notes have it, as after a merge or a copy by hand; none is taken by guess.
+    """
+    _refuse_twins(number, reader.memory_paths(number))
+    return reader.memory(number)
+
+
+def _refuse_twins(number: int, found: Sequence[str]) -> None:
+    if len(found) > 1:
+        raise BadArgument(
+            f"{len(found)} notes have the number {number}: {' and '.join(found[:MOST_NAMED])}. "
+            "Give all but one another `id`, then repeat the call."
+        )
 
 
 def memory_note(change: Change, value: int | str) -> Note:
@@ -49,14 +73,17 @@ def memory_note(change: Change, value: int | str) -> Note:
 
     Raises:
         NotFound: there is none, also not in files that were saved a moment ago.
+        BadArgument: two notes have it.
     """
     number = memory_id(value)
     for attempt in range(2):
         with change.vault.snapshot() as reader:
-            row = reader.memory(number)
-        note = change.note(row.note.path) if row else None
-        if note is not None and note.kind == "memory" and note.id == number:
-            return note
+            known = reader.memory_paths(number)
+        notes = [note for path in known if (note := change.note(path)) is not None]
+        found = [note for note in notes if note.kind == "memory" and note.id == number]
+        _refuse_twins(number, [note.path for note in found])
+        if found:
+            return found[0]
         if attempt or not change.look_again():
             break
     raise NotFound(f"Memory {number} not found. Look for its number with memory_recall.")
@@ -66,7 +93,7 @@ def any_note(reader: Reader, name: int | str) -> NoteRow | None:
     """Give the note that a number of a memory, a name, or a path means."""
     text = str(name).strip()
     if re.fullmatch(r"[0-9]{16}", text):
-        found = reader.memory(int(text))
+        found = only(reader, int(text))
         if found is not None:
             return found.note
     named = reader.note_named(text)
