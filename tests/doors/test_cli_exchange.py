@@ -33,6 +33,15 @@ def test_help_has_an_example(commands: Commands, command: str) -> None:
 # -- in
 
 
+@pytest.mark.parametrize("name", ["pipe.jsonl", "pipe.md"])
+def test_a_pipe_is_no_file_and_no_folder(commands: Commands, root: Path, tmp_path: Path, name: str) -> None:
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    said = commands.refused("import", pipe, "--vault", root)
+    assert f"{pipe} is no file and no folder. Name one, or - to read standard input." in said
+    assert clean(root)
+
+
 def test_an_import_says_what_it_did(commands: Commands, root: Path, file: Path) -> None:
     file.write_text(SMALL + "\n" + json.dumps(relation("Ada", "Ghost")))
     said = commands.good("import", file, "--vault", root)

@@ -1,6 +1,7 @@
 """`vault-mcp install`, as a process: a client's settings changed, shown and put back."""
 
 import json
+import os
 import stat
 import tomllib
 from pathlib import Path
@@ -131,6 +132,15 @@ def test_a_file_that_cannot_be_edited_safely_is_left_as_it_is(
     assert "Nothing was changed." in commands.refused("install", client, "--vault", root, *more)
     assert file.read_bytes() == text.encode("utf-8", "surrogatepass")
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_pipe_in_the_place_of_the_settings_is_no_file(commands: Commands, root: Path) -> None:
+    file = settings_of(commands, "cursor")
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    said = commands.refused("install", "cursor", "--vault", root)
+    assert f"{file} is no file. Nothing was changed." in said
+    assert stat.S_ISFIFO(file.stat().st_mode)
 
 
 def test_a_link_to_a_file_elsewhere_stays_a_link(commands: Commands, root: Path, tmp_path: Path) -> None:

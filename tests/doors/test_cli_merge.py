@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -147,3 +148,11 @@ def test_a_clone_is_told_by_init_and_what_stood_there_is_replaced(
     )
     assert git(clone, "config", "merge.vault.driver").endswith("merge-driver %O %A %B %P\n")
     assert commands.good("init", clone).startswith(f"{clone} is a vault already. Nothing was changed.")
+
+
+def test_a_pipe_is_none_of_the_files_that_git_made(commands: Commands, tmp_path: Path) -> None:
+    write_files(tmp_path, {"base.md": PLAIN, "ours.md": PLAIN})
+    os.mkfifo(tmp_path / "theirs.md")
+    files = [tmp_path / name for name in ("base.md", "ours.md", "theirs.md")]
+    assert f"{files[2]} is a pipe and no file." in commands.refused("merge-driver", *files)
+    assert files[1].read_text() == PLAIN

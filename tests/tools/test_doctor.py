@@ -333,6 +333,20 @@ def test_an_edit_that_the_index_knows_already_is_committed_too(root: Path) -> No
     assert clean(root)
 
 
+def test_a_symbolic_link_is_left_alone_and_nobody_promises_to_commit_it(root: Path) -> None:
+    vault_of(root, {"a.md": "1\n"})
+    (root / "link.md").symlink_to("a.md")
+    (root / "away").symlink_to(root.parent)
+    in_step(root)
+    found = [finding for finding in looked_at(root) if finding.check == "history" and finding.path]
+    assert [(f.path, f.level, f.fix) for f in found] == [("away", "note", ""), ("link.md", "note", "")]
+    assert {f.text for f in found} == {
+        "It is a symbolic link, which the vault leaves alone, so it is not committed."
+    }
+    mended(root, found)
+    assert git(root, "ls-files", "link.md", "away") == ""
+
+
 def test_what_a_person_has_staged_is_theirs_to_commit(root: Path) -> None:
     vault_of(root, {"a.md": "1\n"})
     write_files(root, {"a.md": "2\n"})

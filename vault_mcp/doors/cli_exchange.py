@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -145,6 +146,9 @@ def _content(source: str) -> bytes:
     if source == STANDARD:
         return sys.stdin.buffer.read()
     try:
+        # Looked at before it is opened: opening a pipe waits for whoever writes into it.
+        if not stat.S_ISREG(os.stat(source).st_mode):
+            raise BadArgument(f"{source} is no file and no folder. Name one, or - to read standard input.")
         with open(source, "rb") as file:
             return file.read()
     except OSError as error:

@@ -3,6 +3,7 @@
 import difflib
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -186,6 +187,9 @@ def _file(client: str) -> str:
 
 def _read(file: str) -> str | None:
     try:
+        # Looked at before it is opened: opening a pipe waits for whoever writes into it.
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            raise BadArgument(f"{file} is no file. Nothing was changed. Put a file of settings in its place.")
         with open(file, "rb") as found:
             raw = found.read(LARGEST + 1)
         if len(raw) > LARGEST:

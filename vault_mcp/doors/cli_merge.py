@@ -1,9 +1,12 @@
 """`vault-mcp merge-driver`: what Git calls for a note that two sides changed; it imports little."""
 
+import os
+import stat
 import sys
 
 import click
 
+from vault_mcp.errors import BadArgument
 from vault_mcp.notes.merge import merge
 from vault_mcp.notes.merge_facts import Piece
 
@@ -36,6 +39,9 @@ def merge_driver(base: str, ours: str, theirs: str, path: str) -> None:
 
 
 def _read(name: str) -> str | None:
+    # Looked at before it is opened: opening a pipe waits for whoever writes into it.
+    if stat.S_ISFIFO(os.stat(name).st_mode):
+        raise BadArgument(f"{name} is a pipe and no file. Name the three files that Git made.")
     with open(name, "rb") as file:
         raw = file.read()
     try:

@@ -216,6 +216,9 @@ def _waiting(vault: Vault) -> Iterator[Finding]:
             yield Finding("history", "note", text, "Commit it when it is ready.", shown)
         elif not _ours(file):
             continue
+        elif not file.deleted and files.kind(vault.root, file.path) == "link":
+            text = "It is a symbolic link, which the vault leaves alone, so it is not committed."
+            yield Finding("history", "note", text, "Commit it with Git, or have Git ignore it.", shown)
         elif left:
             yield Finding("history", "note", "It is not committed: hand edits are left to you.", path=shown)
         else:
