@@ -288,6 +288,23 @@ def test_marks_of_a_conflict_are_no_prose() -> None:
     assert note.passages == (Passage("", "one\n\ntwo\n\nthree", 0),)
 
 
+@pytest.mark.parametrize("head", ["memory: episodic\nid: 1", "key: k"])
+def test_marks_of_a_conflict_are_words_in_the_text_of_a_memory_and_the_value_of_a_key(head: str) -> None:
+    marked = "<<<<<<< a\nhello\n=======\n>>>>>>> b"
+    note = read_note("n.md", f"---\n{head}\n---\n\n{marked}\n")
+
+    assert (note.value, note.problems) == (marked, ())
+    assert "<<<<<<< a" in note.passages[0].text
+
+
+def test_marks_of_a_conflict_among_the_relations_of_a_memory_are_a_problem() -> None:
+    marked = "<<<<<<< a\n- uses [[X]]\n=======\n- uses [[Y]]\n>>>>>>> b"
+    note = read_note("n.md", f"---\nmemory: episodic\nid: 1\n---\n\ntext\n\n## Relations\n\n{marked}\n")
+
+    assert (note.value, note.problems) == ("text", ("conflict markers",))
+    assert not any("<<<<" in passage.text for passage in note.passages)
+
+
 def test_line_ends_and_a_byte_order_mark_do_not_matter() -> None:
     plain = read_note("Ada.md", ADA)
 

@@ -125,8 +125,11 @@ def read_note(path: str, text: str) -> Note:
     lists = layout
     if kind == "memory":
         lists, lines = read_lists(text, lists_start(text, front, kind), entity=False)
+        # Marks of a conflict in the text of a memory, or the value of a key, are words like any other.
+        layout.conflicts.clear()
     elif kind == "key":
         lines = ()
+        layout.conflicts.clear()
     return Note(
         path=path,
         kind=kind,
@@ -146,7 +149,7 @@ def read_note(path: str, text: str) -> Note:
         importance=_number(properties.get("importance")) if kind == "memory" else None,
         session=_text(properties.get("session")) if kind == "memory" else "",
         inline_tags=() if kind == "key" else _inline_tags(text, layout),
-        problems=_problems(front, kind, layout),
+        problems=_problems(front, kind, lists),
     )
 
 
@@ -252,7 +255,7 @@ def _value(text: str, front: frontmatter.FrontMatter, kind: Kind) -> str | None:
 
 
 def _passages(kind: Kind, layout: Layout, lists: Layout, facts: Iterable[FactLine]) -> tuple[Passage, ...]:
-    skipped = {*layout.conflicts, *(fact.line for fact in facts)}
+    skipped = {*layout.conflicts, *lists.conflicts, *(fact.line for fact in facts)}
     if kind == "key":
         skipped.update(number for start, end in layout.fences for number in (start, end - 1))
         return tuple(cut(layout.lines, layout.first, (), skipped))
