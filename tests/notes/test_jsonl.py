@@ -152,6 +152,29 @@ def test_a_bad_line_costs_that_line_and_is_told_by_its_number(bad: str) -> None:
     assert lines_with_problems(graph) == [3]
 
 
+@pytest.mark.parametrize("number", ["9" * 6_000, "-" + "9" * 6_000, "NaN", "12"])
+def test_a_number_among_the_observations_costs_itself_alone(number: str) -> None:
+    record = '{"type":"entity","name":"n","entityType":"t","observations":["a",' + number + ',"b"]}'
+    graph = read_jsonl(f"{record}\n{BOB}")
+    assert names(graph) == ["n", "Bob"]
+    assert [o.text for o in graph.entities[0].observations] == ["a", "b"]
+    assert [(r.line, r.what) for r in graph.problems] == [
+        (1, "holds observation 2 of 'n', which is neither a string nor an object; it is left out")
+    ]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[,", "]", "\ufeff[\n[\n"])
+def test_brackets_alone_are_told_as_no_json(text: str) -> None:
+    assert [(r.line, r.what) for r in read_jsonl(text).problems] == [
+        (1, "could not be parsed as JSON; nothing of the file was read")
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "[]", "\ufeff[ ]\r\n"])
+def test_a_file_without_a_record_is_no_fault(text: str) -> None:
+    assert read_jsonl(text) == Graph()
+
+
 def test_a_conflict_marker_is_called_by_its_name() -> None:
     graph = read_jsonl(f"<<<<<<< HEAD\n{ADA}\n=======\n{BOB}\n>>>>>>> theirs\n")
     assert names(graph) == ["Ada", "Bob"]

@@ -91,10 +91,13 @@ class Graph:
 
 def read_jsonl(content: bytes | str) -> Graph:
     """Read a memory file. Any content gives a graph; what it could not make out is among the problems."""
-    found = list(_objects(_text_of(content)))
+    text = _text_of(content)
+    found = list(_objects(text))
     values = [item for item in found if not isinstance(item, Remark)]
     reading = _Reading(is_log=any(_marks_a_log(value) for _, value in values))
     reading.problems += [item for item in found if isinstance(item, Remark)]
+    if not found and not _is_json(text):
+        reading.problems.append(Remark(1, "could not be parsed as JSON; nothing of the file was read"))
     for line, value in values:
         reading.take(line, value)
     return Graph(
@@ -140,7 +143,18 @@ _BETWEEN: Final = re.compile(r"[ \t\r\n,\[\]\ufeff]*")
 
 _CONFLICT: Final = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?=[ \r\n]|\Z)")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
-_DECODE: Final = json.JSONDecoder().raw_decode
+
+
+def _whole_number(digits: str) -> int | float:
+    """Read a number; one with more digits than Python reads (4,300) costs no more than itself."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_whole_number)
+_DECODE: Final = _DECODER.raw_decode
 
 
 def _text_of(content: bytes | str) -> str:
@@ -176,6 +190,15 @@ def _objects(text: str) -> Iterator[_Value | Remark]:
             yield Remark(line, problem)
         else:
             yield line, value
+
+
+def _is_json(text: str) -> bool:
+    """Say whether a text without a record is empty or an empty list, and no mere run of brackets."""
+    text = text.strip(" \t\r\n\ufeff")
+    try:
+        return not text or bool(_DECODER.decode(text) == [])
+    except (ValueError, RecursionError):
+        return False
 
 
 def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
