@@ -20,6 +20,8 @@ from vault_mcp.storage.git.remote import Remote, find_remote, push
 from vault_mcp.sync import Synced, sync
 from vault_mcp.tools.graph.entities import create_entities, merge_entities
 from vault_mcp.tools.graph.observations import add_observations
+from vault_mcp.tools.graph.reading import open_nodes
+from vault_mcp.tools.graph.relations import create_relations
 from vault_mcp.tools.memories.writing import memory_update
 from vault_mcp.vault import Options, Vault
 
@@ -315,6 +317,28 @@ def test_names_that_differ_in_case_alone_get_apart(two: Two) -> None:
     done = both(two)
     assert [told.what for told in done.told] == ["renamed"]
     assert sorted(p.name for p in path(here, "notes").iterdir()) == ["Idea (2).md", "idea.md"]
+
+
+def test_entities_whose_names_differ_in_case_alone_keep_their_names(two: Two) -> None:
+    here, there = two
+    create_entities(there, CLAUDE, [entity("Log", "A diary.", type="thing")])
+    create_entities(here, CURSOR, [entity("log", "A piece of wood.", type="thing")])
+    write(here, "Other.md", "Nothing of the kind.\n")
+    create_relations(here, CURSOR, [{"from": "Ada", "to": "log", "relationType": "uses"}])
+    write(here, "Plan.md", PLAN + "\nSee [[log]].\n")
+    sync(here)
+    done = sync(there)
+    sync(here)
+    assert tree(Path(here.root)) == tree(Path(there.root))
+    moved = "entities/thing/log (2).md"
+    (told,) = [told for told in done.told if told.what == "renamed"]
+    assert told.path == moved
+    assert f"in Plan.md, {ADA}: have them name {moved}" in told.text
+    for vault in two:
+        assert note(vault, moved).name == "log"
+        assert text(vault, moved).startswith("---\nentity: thing\n")
+        for name, fact in (("log", "A piece of wood."), ("Log", "A diary.")):
+            assert fact in str(open_nodes(vault, CLAUDE, [name])["entities"]), name
 
 
 def test_a_file_and_a_folder_of_one_name_get_apart(two: Two) -> None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from vault_mcp.errors import NoteUnreadable
 from vault_mcp.follow import is_note, note_of
+from vault_mcp.notes import links
 from vault_mcp.notes.conflict import conflict_note
-from vault_mcp.notes.entity import remove_observations
+from vault_mcp.notes.entity import remove_observations, set_name
 from vault_mcp.notes.frontmatter import set_property
 from vault_mcp.notes.merge import merge
 from vault_mcp.notes.merge_facts import Piece
@@ -24,6 +25,9 @@ from vault_mcp.notes.note import Note, facts
 from vault_mcp.sides import Blobs, Entry, Merged, Side, Told, What
 from vault_mcp.storage import paths
 from vault_mcp.storage.index.descent import FileChange, moved_files
+
+MOST_NAMED = 5
+"""Notes with links to a renamed one that a report names."""
 
 
 def merge_sides(
@@ -254,7 +258,30 @@ class _Merging:
         at = self._put_free(path, entry)
         if at != path:
             self._placed[path] = at
-            self._tell(at, "renamed", f"Their {path} is {at} here: the name was taken.")
+            told = f"Their {path} is {at} here: the name was taken."
+            linking = self._linking_to(path) if is_note(path) else []
+            if linking:
+                more = f" and {len(linking) - MOST_NAMED} more" if len(linking) > MOST_NAMED else ""
+                told += (
+                    f" Links to it mean another note now, in {', '.join(linking[:MOST_NAMED])}{more}: "
+                    f"have them name {at}."
+                )
+            self._tell(at, "renamed", told)
+
+    def _linking_to(self, path: str) -> list[str]:
+        """Give the notes that theirs changed in which a link means a new note of theirs."""
+        key = links.stem_key(path)
+        known = {*self.all_ours(), *self.ours.changes, *self.theirs.changes}
+        candidates = [p for p in known if links.stem_key(p) == key and self.theirs.entry(p) is not None]
+        found = []
+        for source, entry in sorted(self.theirs.changes.items()):
+            note = self._note(source, entry[1]) if entry is not None and _is_file(entry[0]) else None
+            targets = [link.target for link in note.links] if note is not None and source != path else []
+            if any(
+                links.stem_key(t) == key and links.resolve(t, source, candidates) == path for t in targets
+            ):
+                found.append(source)
+        return found
 
     def _is_the_same(self, path: str, note: Note | None) -> bool:
         """Say whether two files made at one path on both sides are one thing, to be merged."""
@@ -267,8 +294,19 @@ class _Merging:
     def _put_free(self, path: str, entry: Entry) -> str:
         there = self._there(path)
         at = path if there == entry else self._free(path)
-        self._set(at, entry)
+        self._set(at, self._still_named(path, at, entry))
         return at
+
+    def _still_named(self, path: str, at: str, entry: Entry) -> Entry:
+        """Have an entity that lies under another file name say the name it had."""
+        stem = at.rpartition("/")[2].removesuffix(".md")
+        note = self._note(path, entry[1]) if at != path and _is_file(entry[0]) else None
+        if note is None or note.kind != "entity" or note.name == stem:
+            return entry
+        with contextlib.suppress(NoteUnreadable, UnicodeDecodeError):
+            text = set_name(self.blobs(entry[1]).decode(), note.name, stem)
+            return entry[0], self.blobs.add(text.encode())
+        return entry
 
     def _free(self, path: str) -> str:
         """Give a path where no file is, nor one that some system would take for it."""
