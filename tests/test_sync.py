@@ -12,7 +12,7 @@ import pytest
 from tests.clones import clone, remote_and_clones, sound, tree
 from tests.notes.merges import BASE, CASES, check
 from tests.vaults import CLAUDE, CURSOR, commits, git, make_vault, opened, write_files
-from vault_mcp.errors import BadArgument, NotFound, RepositoryRefused, StorageFailed
+from vault_mcp.errors import BadArgument, NotFound, PathRefused, RepositoryRefused, StorageFailed
 from vault_mcp.notes.note import Note, read_note
 from vault_mcp.storage import files
 from vault_mcp.storage.git.environment import GitProgram
@@ -348,6 +348,60 @@ def test_a_file_and_a_folder_of_one_name_get_apart(two: Two) -> None:
     both(two)
     assert text(here, "thing/note.md") == "in a folder\n"
     assert text(here, "thing (2)") == "a file\n"
+
+
+def agent(vault: Vault, **files: str | None) -> None:
+    for name, content in files.items():
+        with vault.change("test", by="claude", session="s", subject=name) as change:
+            if content is None:
+                change.delete(name)
+            else:
+                change.write(name, content.encode())
+
+
+def test_a_folder_that_became_a_file_there_becomes_one_here(two: Two) -> None:
+    here, there = two
+    agent(here, **{"thing/in.md": "in\n", "thing/deep/er.md": "deeper\n"})
+    both(two)
+    agent(here, **{"thing/in.md": None, "thing/deep/er.md": None, "thing": "a file\n"})
+    both(two)
+    assert text(there, "thing") == "a file\n"
+    agent(there, **{"thing": None, "thing/a.md": "again\n"})
+    both((there, here))
+    assert text(here, "thing/a.md") == "again\n"
+
+
+@pytest.mark.parametrize("name", [".mine", "deep/mine.log"])
+def test_a_file_of_ones_own_in_a_folder_that_became_a_file_is_named(two: Two, name: str) -> None:
+    here, there = two
+    agent(here, **{"thing/in.md": "in\n"})
+    both(two)
+    agent(here, **{"thing/in.md": None, "thing": "a file\n"})
+    sync(here)
+    path(there, ".git/info/exclude").write_text("*.log\n")
+    write_files(Path(there.root), {f"thing/{name}": "mine\n"})
+    with pytest.raises(PathRefused, match=rf"thing is a folder that still holds thing/{name[:5]}"):
+        sync(there)
+    assert text(there, f"thing/{name}") == "mine\n"
+    assert text(there, "thing/in.md") == "in\n"
+    mine = path(there, f"thing/{name}")
+    mine.unlink()
+    if mine.parent.name == "deep":
+        mine.parent.rmdir()
+    both(two)
+    assert text(there, "thing") == "a file\n"
+
+
+def test_a_folder_that_a_person_replaced_by_a_file_is_committed_so(two: Two) -> None:
+    here, there = two
+    write(here, "thing/in.md", "in\n")
+    both(two)
+    path(here, "thing/in.md").unlink()
+    path(here, "thing").rmdir()
+    path(here, "thing").write_text("a file\n")
+    here.noticed(None)
+    both(two)
+    assert text(there, "thing") == "a file\n"
 
 
 def test_histories_that_share_nothing_become_one(tmp_path: Path) -> None:

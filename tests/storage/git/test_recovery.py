@@ -90,6 +90,32 @@ def test_a_failure_at_any_moment_puts_all_back_or_gets_through(
     assert {made for _, made in seen} == {True, False}
 
 
+def test_a_kill_while_a_file_takes_the_place_of_a_folder_leaves_all_or_nothing(
+    vault: Vault, memory: Path
+) -> None:
+    vault.commit({"people/more/bob.md": "# Bob\n"})
+    before, after = vault.there(), {"a.md": b"a\n", "b.md": b"b\n", "people": b"list\n"}
+    changes: dict[str, bytes | str | None] = {
+        "people/ada.md": None,
+        "people": "list\n",
+        "people/more/bob.md": None,
+    }
+    seen = set()
+    for number, copy in enumerate(copies(vault, memory), 1):
+        if not dies_at(number, partial(copy.commit, changes, "agent")):
+            break
+        dies_at(number % 37 + 1, partial(recovered, copy))
+        recovered(copy)
+        there = copy.there()
+        assert there in (before, after), number
+        copy.assert_sound()
+        copy.commit({"b.md": "next\n"})
+        copy.assert_sound()
+        seen.add(there == after)
+        assert number < MOST
+    assert seen == {True, False}
+
+
 def test_a_kill_during_the_recovery_is_recovered_from(vault: Vault, memory: Path) -> None:
     for first in range(1, MOST, 12):
         for second, copy in enumerate(copies(vault, memory), 1):

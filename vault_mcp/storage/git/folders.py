@@ -13,6 +13,10 @@ _FOLDER = _ROOT | getattr(os, "O_NOFOLLOW", 0)
 _MOST_OPEN = 200
 
 
+class NoFolderError(PathRefused):
+    """A part of a path is a file or a link, so nothing of the vault is below it."""
+
+
 class Folders:
     """Open folders by their path from the root. They stay open, so that nothing can be put in their place."""
 
@@ -27,7 +31,8 @@ class Folders:
         """Open a folder, and if need be make it.
 
         Raises:
-            PathRefused: a part is a link or a file, or the folder belongs to another repository.
+            NoFolderError: a part is a link or a file.
+            PathRefused: the folder belongs to another repository.
             FileNotFoundError: it is not there, and not to be made.
         """
         fd = self._open.get(path)
@@ -58,7 +63,7 @@ class Folders:
                 raise
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
-                raise PathRefused(
+                raise NoFolderError(
                     f"{path} is not a folder of the vault but a file or a link. Choose another path."
                 ) from None
             raise

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage.files import FileStat
-from vault_mcp.storage.git.folders import Folders
+from vault_mcp.storage.git.folders import Folders, NoFolderError
 from vault_mcp.storage.git.objects import blob_id, write_all
 from vault_mcp.storage.git.swap import exchange, is_there, move_to_free
 
@@ -30,6 +30,7 @@ _READ = (
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 # A file changed twice within a tick of the file system's clock shows one time: what is this young is read.
 _YOUNG = 2 * 10**9
+_NAMED = 5
 
 HIDDEN_HOLDER = ".vault-mcp-"
 _HOLDER = "file-"
@@ -96,7 +97,9 @@ class Placing:
                 self._folders.open(above, make=content is not None)
                 if standing is None and self._folders.device(above) != self._device:
                     file.holder = f"{HIDDEN_HOLDER}{len(self.files)}.tmp"
-            except FileNotFoundError:
+            except (FileNotFoundError, NoFolderError):
+                if content is not None:
+                    raise
                 if seen is not None:
                     raise _stale(path) from None
                 # It is to go, and has gone with its folder.
@@ -162,7 +165,7 @@ class Placing:
     def _take_away(self, file: Placed) -> None:
         try:
             folder = self._folders.open(file.folder)
-        except FileNotFoundError:
+        except (FileNotFoundError, NoFolderError):
             if file.seen is None:
                 return  # gone with its folder
             raise _stale(file.path) from None
@@ -199,8 +202,16 @@ class Placing:
             if other.content is None and f"{other.folder}/".startswith(f"{file.path}/"):
                 self._folders.remove_if_empty(other.folder, stop=file.folder)
         if is_there(file.name, folder):
-            raise PathRefused(f"{file.path} is a folder. Choose another path.")
+            raise PathRefused(_still_holds(file.path, self._left_in(file.path)))
         return True
+
+    def _left_in(self, path: str) -> list[str]:
+        """Give what is left in a folder that should be empty, by its path, folders with a slash."""
+        with os.scandir(self._folders.open(path)) as entries:
+            return sorted(
+                f"{path}/{entry.name}/" if entry.is_dir(follow_symlinks=False) else f"{path}/{entry.name}"
+                for entry in entries
+            )
 
     def _put_instead(self, file: Placed) -> None:
         holder, where = self._holder(file)
@@ -239,7 +250,7 @@ class Placing:
                 os.stat(name, dir_fd=folder, follow_symlinks=False)
                 raise _stale(path)
             return self._compare(Placed(above, name, "", seen, seen_blob, None), folder)
-        except FileNotFoundError:
+        except (FileNotFoundError, NoFolderError):
             if seen is None:
                 return None
             raise _stale(path) from None
@@ -368,6 +379,14 @@ def _stale(path: str) -> Stale:
     return Stale(
         f"{path} was changed by somebody else in the meantime. Read it again, then repeat the call.",
         retry=True,
+    )
+
+
+def _still_holds(path: str, left: list[str]) -> str:
+    named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
+    return (
+        f"{path} is a folder that still holds {named}, so no file can take its place. Move that away or "
+        "choose another path, then repeat the call."
     )
 
 

@@ -27,6 +27,7 @@ from vault_mcp.storage.git.placing import HIDDEN_HOLDER, LEFTOVERS, Placing
 from vault_mcp.storage.git.publish import HeadMovedError, Publication, write_image
 from vault_mcp.storage.git.swap import ASIDE
 from vault_mcp.storage.git.through_git import UNMERGED
+from vault_mcp.storage.git.trees import FOLDER
 from vault_mcp.storage.git.workshop import Workshop, encoded
 
 KEPT = "kept-"
@@ -129,8 +130,9 @@ def _on_disk(shop: Workshop, step: Step) -> str | None:
 
 
 def _committed(shop: Workshop, commit: str | None, path: str) -> tuple[bytes, bytes] | None:
-    """Give mode and blob of a path in a commit."""
-    return shop.trees.find(shop.root_tree(commit), encoded(path)) if commit else None
+    """Give mode and blob of a path in a commit; None where there is nothing or a folder."""
+    found = shop.trees.find(shop.root_tree(commit), encoded(path)) if commit else None
+    return found if found and found[0] != FOLDER else None
 
 
 def _blob(entry: tuple[bytes, bytes] | None) -> str | None:
@@ -237,14 +239,14 @@ def _staged(shop: Workshop, path: str) -> str | None:
 def _stale_entries(
     shop: Workshop, intent: Intent, staged: Callable[[str], str | None]
 ) -> list[tuple[str, str, str | None]]:
-    """Give the files of which the index still says what it said before the commit."""
+    """Give the files of which the index still says what it said before the commit, first those to go."""
     stale = []
     for step in intent.steps:
         now = staged(step.path)
         if now != step.new and now == _blob(_committed(shop, intent.parent, step.path)):
             entry = _committed(shop, intent.commit, step.path)
             stale.append((step.path, entry[0].decode() if entry else "", _blob(entry)))
-    return stale
+    return sorted(stale, key=lambda entry: entry[2] is not None)  # a file may stand where a folder was
 
 
 def _sweep(shop: Workshop, intent: Intent | None) -> None:

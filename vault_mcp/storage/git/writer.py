@@ -19,6 +19,7 @@ from vault_mcp.storage.git.objects import blob_id
 from vault_mcp.storage.git.placing import facts
 from vault_mcp.storage.git.publish import HeadMovedError, Publication
 from vault_mcp.storage.git.through_git import UNMERGED
+from vault_mcp.storage.git.trees import FOLDER
 from vault_mcp.storage.git.workshop import Workshop, encoded
 
 __all__ = ["Committed", "HeadMovedError", "Ident", "Message", "Write", "Writer", "blob_id"]
@@ -53,11 +54,11 @@ class Writer:
         self._checked = time.monotonic()
 
     def head_entry(self, path: str) -> tuple[int, str] | None:
-        """Give mode and blob of a path in the last commit."""
+        """Give mode and blob of a path in the last commit; None where there is nothing or a folder."""
         if self.head is None:
             return None
         found = self._shop.trees.find(self._shop.root_tree(self.head), encoded(path))
-        return (int(found[0], 8), found[1].hex()) if found else None
+        return (int(found[0], 8), found[1].hex()) if found and found[0] != FOLDER else None
 
     def staged_blob(self, path: str) -> str | None:
         """Give the blob of a path in the index: what a person has staged, or else what HEAD has."""
