@@ -165,7 +165,7 @@ def faults(root: Path) -> list[str]:
 def left_behind(root: Path) -> list[str]:
     """Name the locks and temporary files that stand in a vault or its Git folder."""
     state = root / ".git" / "vault-mcp"
-    stay = ("index", "intent", "lock")
+    stay = ("index", "intent", "lock", "log")
     names = [path.name for path in state.iterdir() if path.is_file() and not path.name.startswith(stay)]
     names += [str(p.relative_to(root)) for p in root.rglob("*.lock")]
     names += [str(p.relative_to(root)) for p in root.rglob("*") if p.name.endswith((".tmp", ".part", "~"))]

@@ -162,6 +162,7 @@ def erase(vault: Vault, wanted: Wanted, found: Found) -> Erased:
         vault.index.close()
         vault.bygones.close()
         _forget_index(repository.state_dir)
+        repository.wipe_log()
         eraser.clear_up()
         left = _left(vault, wanted)
     remotes = program.run("remote").decode("utf-8", "replace").split()

@@ -18,6 +18,7 @@ from vault_mcp.follower import Follower
 from vault_mcp.meaning import Meaning
 from vault_mcp.notes.note import Note
 from vault_mcp.receipt import Receipt
+from vault_mcp.storage.git.flush import Durability
 from vault_mcp.storage.git.history import count_commits
 from vault_mcp.storage.git.message import Ident, Message
 from vault_mcp.storage.git.repository import Repository
@@ -48,6 +49,7 @@ class Options:
     embedding_model: str = ""
     protect_person: bool = False
     undo_others: bool = False
+    durability: Durability = "git"
     trusted: bool = False
     lock_wait: float = 10.0
     index_wait: float = 30.0
@@ -109,7 +111,7 @@ class Vault:
         """
         options = options or Options()
         root = os.path.realpath(root)
-        repository = Repository.open(root, trusted=options.trusted)
+        repository = Repository.open(root, trusted=options.trusted, durability=options.durability)
         passing = None
         try:
             index = Index.open(os.path.join(repository.state_dir, FILE_NAME))

@@ -46,6 +46,7 @@ def test_the_vaults_file_can_say_nothing_but_how_notes_are_treated(vault: Path) 
         "undo_others",
         "embeddings",
         "sync",
+        "durability",
     }
     lines = [
         f'{name} = "/elsewhere"' for name in ("vault", *(set(KEYS) - set(VAULT_KEYS)), "command", "hosts")

@@ -53,6 +53,7 @@ def options_of(settings: Settings) -> Options:
         embeddings=settings.embeddings,
         embedding_url=settings.embedding_url,
         embedding_model=settings.embedding_model,
+        durability=settings.durability,
         trusted=settings.trusted,
     )
 

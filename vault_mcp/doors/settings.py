@@ -20,6 +20,7 @@ from vault_mcp.doors.address import read_address, read_host
 from vault_mcp.doors.trusted import is_trusted
 from vault_mcp.errors import BadArgument, VaultError
 from vault_mcp.storage import files
+from vault_mcp.storage.git.flush import Durability
 
 FILE = ".vault-mcp.toml"
 MAX_FILE = 64 * 1024
@@ -51,6 +52,7 @@ class Settings:
         embedding_url: an OpenAI-compatible endpoint of this machine that makes the vectors; "" for our own.
         embedding_model: what it is to make them with.
         sync: sync with the branch's remote behind each change, after a quiet moment, or not.
+        durability: what the disk has before a change is answered: as Git does it, a record, or all files.
         every: seconds between two syncs by the clock; 0 for none.
         http: where to listen for MCP over HTTP, as HOST:PORT; "" serves the standard streams.
         allow_hosts: host names under which others find the server, as behind a proxy.
@@ -75,6 +77,7 @@ class Settings:
     embedding_url: str = ""
     embedding_model: str = ""
     sync: Sync = "off"
+    durability: Durability = "wal"
     every: int = 0
     http: str = ""
     allow_hosts: tuple[str, ...] = ()
@@ -156,6 +159,7 @@ VAULT_KEYS: Mapping[str, Key] = {
     "undo_others": SWITCH,
     "embeddings": Key('"on" or "off"', _take_on_off),
     "sync": _one_of("off", "on-change"),
+    "durability": _one_of("git", "wal", "fsync"),
 }
 """All that a vault's own file may say."""
 

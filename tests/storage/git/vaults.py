@@ -131,7 +131,7 @@ class Vault:
     def leftovers(self) -> list[str]:
         """Give locks and temporary files that should not be there."""
         state = self.root / ".git" / "vault-mcp"
-        kept = {"lock", "intent", "index.sqlite"}
+        kept = {"lock", "intent", "index.sqlite", "log"}
         found = [entry.name for entry in state.iterdir() if entry.name not in kept] if state.is_dir() else []
         if (state / "intent").exists() and (state / "intent").stat().st_size:
             found.append("intent")

@@ -15,6 +15,7 @@ from vault_mcp.storage.git.index_entries import UnmergedError
 from vault_mcp.storage.git.index_image import IndexImage, IndexNotPlainError
 from vault_mcp.storage.git.probe import refuse_under_way
 from vault_mcp.storage.git.recovery import KEPT
+from vault_mcp.storage.git.replay import ASIDE
 from vault_mcp.storage.git.through_git import UNMERGED
 from vault_mcp.storage.git.workshop import Workshop
 
@@ -126,6 +127,14 @@ def _leftovers(shop: Workshop) -> Iterator[Finding]:
         )
     if os.path.isdir(shop.state_dir):
         for name in sorted(os.listdir(shop.state_dir)):
+            if name.startswith(ASIDE):
+                yield Finding(
+                    "lost",
+                    "problem",
+                    f"vault-mcp/{name} in the Git folder is a change from before a loss of power that does "
+                    "not fit the branch any more. It holds the words and the whole files: write again what "
+                    "is of use, then remove it.",
+                )
             if name.startswith(KEPT):
                 yield Finding(
                     "kept",

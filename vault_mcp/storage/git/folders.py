@@ -71,6 +71,11 @@ class Folders:
         self.made.append(path)
         return os.open(name, _FOLDER, dir_fd=parent)
 
+    def flush(self) -> None:
+        """Have the disk keep the names in the open folders."""
+        for fd in self._open.values():
+            os.fsync(fd)
+
     def device(self, path: str) -> int:
         """Give the file system that an open folder is on."""
         return self._facts[path].st_dev

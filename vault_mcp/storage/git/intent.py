@@ -89,7 +89,10 @@ class IntentFile:
             line = file.read()
         if not line.endswith(b"\n"):
             return None
-        version, *fields = json.loads(line)
+        try:
+            version, *fields = json.loads(line)
+        except ValueError:
+            return None  # a loss of power left other bytes than were written
         if version == _FIRST:
             fields += [[], ""]
         elif version != _VERSION:

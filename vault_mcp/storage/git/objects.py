@@ -12,6 +12,8 @@ import struct
 import zlib
 from hashlib import sha1
 
+from vault_mcp.storage.git.flush import flush_file, flush_folders
+
 # What fits into a block of the disk anyway is stored as it is. Trees are mostly hashes, which do not shrink:
 # to pack one of 31 KiB (756 entries) saves 12 KiB until Git's upkeep packs it for good, and takes 0.4 ms, as
 # long as writing all objects of a commit. Level 6 takes twice the time of level 1.
@@ -73,6 +75,14 @@ class LooseObjects:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self.flush = False
+        """Whether the disk keeps each object, written anew in any case; names are kept by `flush_names`."""
+        self._named: set[str] = set()
+
+    def flush_names(self) -> None:
+        """Have the disk keep the names of the objects that were written since the last time."""
+        named, self._named = self._named, set()
+        flush_folders(named)
 
     def write(self, kind: bytes, body: bytes) -> bytes:
         """Store an object unless it is there, and return its name (20 bytes).
@@ -85,7 +95,7 @@ class LooseObjects:
         name = digest.hexdigest()
         path = f"{self._folder}/{name[:2]}/{name[2:]}"
         # A small one is written anew without asking: that makes it young as well, and mostly it is not there.
-        if len(whole) < _ASKED_FOR or not _made_young(path):
+        if len(whole) < _ASKED_FOR or self.flush or not _made_young(path):
             self._store(path, deflated(kind, whole))
         return digest.digest()
 
@@ -94,6 +104,9 @@ class LooseObjects:
         try:
             try:
                 write_all(fd, packed)
+                if self.flush:
+                    flush_file(fd)
+                    self._named |= {path[:-39], self._folder}
             finally:
                 os.close(fd)
             os.replace(partial, path)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.git.flush import flush_file
 from vault_mcp.storage.git.folders import Folders, NoFolderError
 from vault_mcp.storage.git.objects import blob_id, write_all
 from vault_mcp.storage.git.swap import exchange, is_there, move_to_free
@@ -60,11 +61,15 @@ class Placed:
 class Placing:
     """The files of one commit. Ends with either `finish` or `undo`, and then with `close`."""
 
-    def __init__(self, root: str, state: str, device: int, going: Iterable[str] = ()) -> None:
+    def __init__(
+        self, root: str, state: str, device: int, going: Iterable[str] = (), *, flush: bool = False
+    ) -> None:
         """Work in the vault `root`; `going` are the files to be taken away.
 
-        Holders are in the folder `state`, which is on the file system `device`.
+        Holders are in the folder `state`, which is on the file system `device`. With `flush` the disk has
+        every file before `place` returns.
         """
+        self._flush = flush
         self._going = frozenset(going)
         self._state = state
         self._device = device
@@ -115,6 +120,8 @@ class Placing:
                 if seen is not None:
                     os.fchmod(fd, mode)
                 write_all(fd, content)
+                if self._flush:
+                    flush_file(fd)
             finally:
                 os.close(fd)
             if standing is not None:
@@ -161,6 +168,8 @@ class Placing:
             except OSError as error:
                 raise _named(error, file.path) from None
         self._folders.refuse_moved()
+        if self._flush:
+            self._folders.flush()
 
     def _take_away(self, file: Placed) -> None:
         try:

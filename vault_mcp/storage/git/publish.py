@@ -22,6 +22,7 @@ from vault_mcp.errors import RepositoryRefused, VaultError
 from vault_mcp.storage import files
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.draft import Draft, Words, Write, make_draft
+from vault_mcp.storage.git.flush import flush_all, flush_file, flush_folders
 from vault_mcp.storage.git.index_entries import UnmergedError
 from vault_mcp.storage.git.index_image import IndexNotPlainError
 from vault_mcp.storage.git.intent import Intent, Step
@@ -29,6 +30,7 @@ from vault_mcp.storage.git.placing import Placing
 from vault_mcp.storage.git.probe import refuse_under_way
 from vault_mcp.storage.git.refs import log_line
 from vault_mcp.storage.git.through_git import UNMERGED
+from vault_mcp.storage.git.wal import MOST_BYTES, Put, Record
 from vault_mcp.storage.git.workshop import Workshop, encoded
 
 _CHECK_HOLDS = 0.002
@@ -68,6 +70,9 @@ class Publication:
         self._index_through_git = False
         self._image_changed = False
         self._settled = False
+        self._flushes = shop.durability == "fsync"
+        self._logged = False
+        self._flush_whole = False
 
     def run(self, writes: Mapping[str, Write], words: Words) -> tuple[Draft, Found]:
         """Make the commit; give it with the disk's facts of its files.
@@ -76,7 +81,8 @@ class Publication:
             HeadMovedError: the branch is elsewhere by now; nothing was changed.
         """
         going = [path for path, write in writes.items() if write.content is None]
-        self._placing = Placing(self._shop.root, self._shop.state_dir, self._shop.device, going)
+        shop = self._shop
+        self._placing = Placing(shop.root, shop.state_dir, shop.device, going, flush=self._flushes)
         try:
             return self._run(writes, words)
         finally:
@@ -92,11 +98,17 @@ class Publication:
         try:
             draft = make_draft(self._shop, self._head, writes, words, write_files=self._write_files)
             self._prepare(draft, writes, words)
+            if self._shop.durability != "git":
+                self._flush_foreign(draft)
             self._lock()
             found = self._place(writes)
             self._make_index(draft, found)
+            if self._shop.durability != "git":
+                self._secure(draft, writes, words)
             self._move_branch(draft, words)
         except BaseException:
+            if self._logged:
+                self._shop.log.retract()
             if self._image_changed:
                 self._shop.image.forget()
             self._placing.undo()
@@ -190,6 +202,52 @@ class Publication:
             image.follow(draft.edited)
         self._written = write_image(self._shop, self._index.fd)
 
+    def _secure(self, draft: Draft, writes: Mapping[str, Write], words: Words) -> None:
+        """Have the disk keep what the setting asks for, before the commit counts."""
+        shop = self._shop
+        if self._flushes:
+            shop.objects.flush_names()
+            if not self._write_files:
+                self._flush_a_persons(writes)
+        if draft.empty:
+            return
+        # What Git or a fetch has stored, no record can bring back.
+        self._flush_whole = bool(shop.probe.rules.through_git or words.merged or words.made)
+        self._flush_whole |= self._flushes and bool(shop.probe.rules.signed or draft.raws)
+        if self._flushes or self._flush_whole:
+            return
+        if sum(len(write.content or b"") for write in writes.values()) > MOST_BYTES:
+            self._flush_whole = True
+            return
+        puts = [
+            Put(path, draft.modes.get(path, b"").decode(), write.seen_blob, write.content)
+            for path, write in writes.items()
+        ]
+        body = shop.reader.read(draft.sha)[1]
+        shop.log.append(Record.of(draft.sha, draft.parent, self._ref, body, puts))
+        self._logged = True
+
+    def _flush_foreign(self, draft: Draft) -> None:
+        """Have the disk keep what the commit builds on, if another program made that."""
+        log = self._shop.log
+        if not self._flushes:
+            log.read_on()
+        if draft.parent != log.tip and not draft.empty:
+            flush_all(self._shop.places())
+            log.tip = draft.parent
+
+    def _flush_a_persons(self, writes: Mapping[str, Write]) -> None:
+        """Have the disk keep what somebody else's program has written."""
+        folders = {os.path.dirname(f"{self._shop.root}/{path}") for path in writes}
+        for path, write in writes.items():
+            if write.content is not None:
+                fd = os.open(f"{self._shop.root}/{path}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                try:
+                    flush_file(fd)
+                finally:
+                    os.close(fd)
+        flush_folders(filter(os.path.isdir, folders))
+
     def _move_branch(self, draft: Draft, words: Words) -> None:
         shop = self._shop
         if draft.empty:
@@ -206,6 +264,8 @@ class Publication:
         who = words.committer.header(words.at)
         shop.refs.log(self._ref, log_line(draft.parent, draft.sha, who, reason), create=shop.probe.rules.logs)
         self._branch.write(draft.sha.encode() + b"\n")
+        if self._flushes:
+            flush_file(self._branch.fd)
         self._branch.publish()  # the commit point: nothing that can fail may follow here
 
     def _finish(self, draft: Draft) -> None:
@@ -218,6 +278,12 @@ class Publication:
             self._index.publish()
             self._shop.image.written(self._index.hand_over(), self._written)
         self._placing.finish()
+        if self._flush_whole:
+            flush_all(self._shop.places())
+        elif self._flushes:
+            flush_folders([self._shop.git_dir, os.path.dirname(self._shop.refs.path(self._ref))])
+        if self._flush_whole or self._flushes:
+            self._shop.log.tip = draft.sha
 
 
 def write_image(shop: Workshop, fd: int) -> os.stat_result:
@@ -226,6 +292,8 @@ def write_image(shop: Workshop, fd: int) -> os.stat_result:
     second = created.st_mtime_ns // 10**9
     shop.image.settle(second, partial(_read, shop.root))
     shop.image.write(fd)
+    if shop.durability == "fsync":
+        flush_file(fd)
     written = os.fstat(fd)
     if written.st_mtime_ns // 10**9 != second:
         # The entries were checked against the second in which we began: an index that says it is younger

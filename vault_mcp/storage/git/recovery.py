@@ -66,7 +66,7 @@ def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bo
     for _ in range(_ATTEMPTS):
         ref, head = shop.refs.head()
         if head is not None and (head == intent.commit or is_ancestor(intent.commit, head)):
-            _mend_index(shop, intent)
+            mend_index(shop, intent)
             return
         if not intent.write_files:
             return
@@ -75,7 +75,7 @@ def _finish(shop: Workshop, intent: Intent, is_ancestor: Callable[[str, str], bo
             who = Ident(intent.committer, intent.committer_email)
             subject = intent.message.partition("\n")[0]
             shop.git.move(ref, intent.commit, head, f"commit: {subject}", who, intent.at)
-            _mend_index(shop, intent)
+            mend_index(shop, intent)
             return
         if not any(now[step.path] == step.raw for step in intent.steps):
             return
@@ -200,7 +200,7 @@ def _give_back(shop: Workshop, intent: Intent) -> None:
                         file.write(held)
 
 
-def _mend_index(shop: Workshop, intent: Intent) -> None:
+def mend_index(shop: Workshop, intent: Intent) -> None:
     """Have the index say of the commit's files what the commit says, but where a person staged more."""
     index, _ = shop.locks(intent.ref)
     try:

@@ -13,6 +13,7 @@ from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.driver import is_registered, register
 from vault_mcp.storage.git.environment import GitProgram
+from vault_mcp.storage.git.flush import Durability, WhenQuiet, flush_all
 from vault_mcp.storage.git.history import HistoryCommit, first_parents, read_history
 from vault_mcp.storage.git.ignore import Ignore
 from vault_mcp.storage.git.index_image import IndexImage
@@ -23,9 +24,11 @@ from vault_mcp.storage.git.probe import Probe, refuse_under_way
 from vault_mcp.storage.git.reader import ObjectReader
 from vault_mcp.storage.git.recovery import has_leftovers, recover
 from vault_mcp.storage.git.refs import Refs, is_sha
+from vault_mcp.storage.git.replay import Replay, broken_branch, broken_index
 from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
 from vault_mcp.storage.git.upkeep import Upkeep
+from vault_mcp.storage.git.wal import Log
 from vault_mcp.storage.git.workshop import Workshop, encoded
 from vault_mcp.storage.git.writer import Writer
 from vault_mcp.storage.lock import WriteLock
@@ -45,7 +48,14 @@ class Repository:
     """A vault's Git repository. Safe to use from several threads; one of them writes at a time."""
 
     def __init__(
-        self, root: str, git_dir: str, common_dir: str, program: GitProgram, *, trusted: bool
+        self,
+        root: str,
+        git_dir: str,
+        common_dir: str,
+        program: GitProgram,
+        *,
+        trusted: bool,
+        durability: Durability = "git",
     ) -> None:
         self.root = root
         self.git_dir = git_dir
@@ -68,17 +78,23 @@ class Repository:
             probe=Probe(program, git_dir, common_dir, trusted=trusted),
             git=ThroughGit(program, git_dir, self._state_dir),
             device=os.stat(git_dir).st_dev,
+            log=Log(f"{self._state_dir}/log"),
+            durability=durability,
         )
         self._ignore = Ignore(program, common_dir)
         self._upkeep = Upkeep(program)
+        objects.flush = durability == "fsync"
+        self._settling = WhenQuiet(self._settle)
         self._unswept = False
         self._lock = WriteLock(f"{self._state_dir}/lock")
 
     @classmethod
-    def open(cls, root: str, *, trusted: bool = False) -> Repository:
+    def open(cls, root: str, *, trusted: bool = False, durability: Durability = "git") -> Repository:
         """Open the repository whose working tree is the folder `root`, and finish what a killed process left.
 
         `trusted` says that the user has allowed the programs that the repository's own configuration names.
+        `durability` is what the disk has before a commit is answered: as Git does it ("git"), a record of it
+        ("wal"), or all of its files ("fsync"). What a log of records holds is brought back with any of them.
 
         Raises:
             RepositoryRefused: there is none, a bare one, one above the folder, somebody else's, or no git.
@@ -87,8 +103,9 @@ class Repository:
         program = GitProgram(root)
         git_dir, common_dir = find_repository(root)
         refuse_other_owner(program, (root, f"{root}/.git", git_dir))
-        repository = cls(root, git_dir, common_dir, program, trusted=trusted)
-        repository._unswept = has_leftovers(repository._shop)
+        repository = cls(root, git_dir, common_dir, program, trusted=trusted, durability=durability)
+        shop = repository._shop
+        repository._unswept = has_leftovers(shop) or _left_by_power_loss(shop)
         if repository._unswept:
             # A merge under way or another server at work is no reason not to open: the next write sees to it.
             with contextlib.suppress(VaultError), repository.try_writing():
@@ -186,14 +203,34 @@ class Repository:
         refuse_under_way(self.git_dir)
         self._shop.probe.look()
         if self._shop.intents.pending() or self._unswept:
+            replay = Replay(self._shop, self.is_ancestor)
+            replay.commits()
             recover(self._shop, self.is_ancestor)
+            replay.files()
             self._unswept = False
+        if self._shop.durability == "wal":
+            self._shop.log.make()
         return Writer(self._shop)
 
     def _leave(self, writer: Writer) -> None:
         self._lock.release()
         if writer.commits:
             self._upkeep.count(writer.commits)
+            if self._shop.durability == "wal":
+                self._settling.tell(pressing=self._shop.log.pressing)
+
+    def _settle(self) -> None:
+        """Empty the log: flush all beforehand, then what little was written meanwhile, with the lock."""
+        places = self._shop.places()
+        # What could not be flushed or emptied stays in the log.
+        with contextlib.suppress(OSError):
+            flush_all(places)
+            if self._lock.acquire(10.0):
+                try:
+                    flush_all(places)
+                    self._shop.log.empty()
+                finally:
+                    self._lock.release()
 
     # -- reading
 
@@ -271,6 +308,11 @@ class Repository:
         """Say how commits are made here and why, and what stands in their way: for `doctor`."""
         return list(findings(self._shop))
 
+    def wipe_log(self) -> None:
+        """Take what the log of records holds off the disk; whoever calls holds the write lock."""
+        flush_all(self._shop.places())
+        self._shop.log.wipe()
+
     def upkeep(self) -> None:
         """Have Git tidy up in the background; it happens by itself after many commits."""
         self._upkeep.begin()
@@ -289,6 +331,8 @@ class Repository:
 
     def close(self) -> None:
         """End Git's children and close the files that are kept open."""
+        self._settling.close()
+        self._shop.log.close()
         self._upkeep.close()
         self._ignore.close()
         self._shop.reader.close()
@@ -296,6 +340,10 @@ class Repository:
         self._shop.image.forget()
         self._shop.refs.close()
         self._lock.close()
+
+
+def _left_by_power_loss(shop: Workshop) -> bool:
+    return shop.log.left() or broken_index(shop) or broken_branch(shop)
 
 
 class Writing:

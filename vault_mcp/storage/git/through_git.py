@@ -110,6 +110,14 @@ class ThroughGit:
                 given=present, extra=extra,
             )  # fmt: skip
 
+    def new_index(self, head: str | None) -> None:
+        """Make the index anew as a commit has it, in the place of one that is damaged."""
+        self._forget()
+        extra = {"GIT_INDEX_FILE": self._next}
+        self._program.run("read-tree", head or "--empty", extra=extra)
+        self._program.attempt("update-index", "-q", "--refresh", extra=extra)
+        self.publish_index()
+
     def publish_index(self) -> None:
         """Put what `prepare_index` made in the place of the index."""
         os.replace(self._next, self._index)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage.git.flush import Durability
 from vault_mcp.storage.git.git_lock import GitLock
 from vault_mcp.storage.git.index_image import IndexImage
 from vault_mcp.storage.git.intent import IntentFile
@@ -14,6 +16,7 @@ from vault_mcp.storage.git.reader import ObjectReader
 from vault_mcp.storage.git.refs import Refs
 from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import TreeStore
+from vault_mcp.storage.git.wal import Log
 
 
 @dataclass(slots=True)
@@ -29,10 +32,12 @@ class Workshop:
     refs: Refs
     image: IndexImage
     intents: IntentFile
+    log: Log
     probe: Probe
     git: ThroughGit
     device: int
     """The file system that the state folder is on."""
+    durability: Durability = "git"
     roots: dict[str, bytes] = field(default_factory=dict)
 
     def root_tree(self, commit: str) -> bytes:
@@ -51,6 +56,11 @@ class Workshop:
         if len(self.roots) > 64:
             self.roots.clear()
         self.roots[commit] = tree
+
+    def places(self) -> list[str]:
+        """Give a folder on each file system that this repository is on."""
+        found = {os.stat(path).st_dev: path for path in (self.root, self.git_dir, self.refs.common_dir)}
+        return list(found.values())
 
     def locks(self, ref: str) -> tuple[GitLock, GitLock]:
         """Give the locks of the index and of a branch, not taken."""
