@@ -56,6 +56,10 @@ def note_of(path: str, raw: bytes | None) -> Note | None:
 # -- commits
 
 
+SYNC = "sync"
+"""The tool whose commits are merges."""
+
+
 def record_commit(
     vault: Vault,
     done: Committed,
@@ -75,7 +79,11 @@ def record_commit(
                 index.remove(path)
             else:
                 index.put_file(path, blob, stat, notes[path][1])
-        in_step = index.append_commit(row, _changes(notes))
+        if tool == SYNC:  # Git tells what came with it
+            commits = vault.repository.history(done.parent, done.sha)
+            in_step = index.history_head == done.parent and index.replay(commits, vault.repository.blob)
+        else:
+            in_step = index.append_commit(row, _changes(notes))
         index.set_head(done.sha)
     if not in_step:
         vault.history_behind()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_mcp.errors import BadArgument, StorageFailed
 from vault_mcp.storage.git.environment import GitProgram, end
@@ -16,8 +16,6 @@ _FORMAT = "%x00".join((*_FIELDS, "%(trailers:key=Session,valueonly,separator=%x1
 _BLOBS = (b"100", b"120")
 _LOG = (
     "log",
-    "--first-parent",
-    "-m",
     "--root",
     "--raw",
     "-z",
@@ -37,12 +35,17 @@ _LOG = (
 )
 
 
+_ALONG = ("--first-parent", "-m")
+_BEHIND = ("--topo-order", "--no-merges")
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryCommit:
     """One commit of the first-parent chain.
 
     `at` is the author's time and `committed_at` the committer's (seconds since 1970). `changes` are the files
-    that differ from the first parent: path, blob before, blob after; None where there is none.
+    that differ from the first parent: path, blob before, blob after; None where there is none. `others` are
+    the further parents of a merge, and `sides` the commits that it brought, oldest first, without merges.
     """
 
     sha: str
@@ -55,6 +58,8 @@ class HistoryCommit:
     session: str
     subject: str
     changes: tuple[tuple[str, str | None, str | None], ...]
+    others: tuple[str, ...] = ()
+    sides: tuple[HistoryCommit, ...] = ()
 
 
 def count_commits(program: GitProgram, old: str | None, new: str) -> int:
@@ -95,8 +100,16 @@ def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[His
     for revision in (old, new):
         if revision is not None and not is_sha(revision):
             raise BadArgument("A commit is named by its full hash here.")
-    span = f"{old}..{new}" if old else new
-    child = program.start(*_LOG, span, "--")
+    for commit in _read(program, *_ALONG, f"{old}..{new}" if old else new):
+        if commit.others:
+            known = [f"^{commit.parent}"] if commit.parent else []
+            yield replace(commit, sides=tuple(_read(program, *_BEHIND, *commit.others, *known)))
+        else:
+            yield commit
+
+
+def _read(program: GitProgram, *span: str) -> Iterator[HistoryCommit]:
+    child = program.start(*_LOG, *span, "--")
     assert child.stdin
     assert child.stdout
     assert child.stderr
@@ -175,6 +188,7 @@ def _commit(header: list[bytes], changes: list[tuple[str, str | None, str | None
         session=_last(session),
         subject=subject,
         changes=tuple(changes),
+        others=tuple(parents.split(" ")[1:]),
     )
 
 

@@ -24,7 +24,8 @@ from vault_mcp.storage.index.descent import (
     moved_files,
     same_edit,
 )
-from vault_mcp.storage.index.rows import CommitRow
+from vault_mcp.storage.index.rows import CommitRow, SideChange
+from vault_mcp.storage.index.schema import HISTORY_TABLES
 from vault_mcp.storage.index.storable import bounded
 
 _PLACE = "SELECT id, lineage FROM places WHERE path = ? AND last_seq IS NULL"
@@ -51,7 +52,9 @@ class HistoryTables:
         self._db = db
         self._last: tuple[int, int] | None = None
 
-    def append(self, row: CommitRow, changes: Sequence[FileChange]) -> set[str]:
+    def append(
+        self, row: CommitRow, changes: Sequence[FileChange], sides: Sequence[SideChange] = ()
+    ) -> set[str]:
         """Take in the commit that follows the last one; give the paths whose lines Git may have to date."""
         seq = self._add_commit(row)
         moved = moved_files(changes)
@@ -61,11 +64,13 @@ class HistoryTables:
         self._close([fact.row for fact in gone], seq)
         undated = self._open(continued, row.tool, seq)
         undated.update(lineages[path] for path in moved)
+        if sides:
+            self._add_sides(sides, seq)
         return {path for path, lineage in lineages.items() if lineage in undated}
 
     def reset(self) -> None:
         """Forget the whole past: it was rewritten."""
-        for table in ("commits", "places", "lineage_commits", "facts"):
+        for table in HISTORY_TABLES:
             self._db.execute(f"DELETE FROM {table}")
         self._last = None
 
@@ -84,7 +89,7 @@ class HistoryTables:
         for table in ("facts", "places"):
             db.execute(f"DELETE FROM {table} WHERE first_seq > ?", (seq,))
             db.execute(f"UPDATE {table} SET last_seq = NULL WHERE last_seq > ?", (seq,))
-        for table in ("lineage_commits", "commits"):
+        for table in ("lineage_commits", "commits", "sides", "side_files"):
             db.execute(f"DELETE FROM {table} WHERE seq > ?", (seq,))
         self._last = None
         return paths
@@ -117,6 +122,35 @@ class HistoryTables:
         )
         self._last = (seq, latest)
         return seq
+
+    def _add_sides(self, sides: Sequence[SideChange], seq: int) -> None:
+        """Take down the commits that a merge brought; their notes are those of the merge at these paths."""
+        db = self._db
+        known: dict[str, int | None] = {}
+        for place, side in reversed(list(enumerate(sides, 1))):
+            row = side.row
+            values = (row.sha, row.parent, bounded(row.at), row.author, row.tool, row.session, row.subject)
+            db.execute(f"INSERT INTO sides VALUES (?, ?{', ?' * 8})", (seq, place, *values, side.words))
+            for old_path, old_blob, path, blob in side.files:
+                name = path or old_path or ""
+                if name not in known:
+                    known[name] = self._ever_at(name)
+                lineage = known[name]
+                if old_path is not None and old_path != name and self._ever_at(old_path) is None:
+                    known[old_path] = lineage  # it was made and moved behind the merge
+                elif lineage is None and old_path is not None:
+                    lineage = self._ever_at(old_path)
+                db.execute(
+                    "INSERT INTO side_files VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (seq, place, lineage, old_path, old_blob, path, blob),
+                )
+
+    def _ever_at(self, path: str) -> int | None:
+        row = self._db.execute(
+            "SELECT lineage FROM places WHERE path = ? ORDER BY last_seq IS NOT NULL, last_seq DESC LIMIT 1",
+            (path,),
+        ).fetchone()
+        return row[0] if row else None
 
     def _follow(self, change: FileChange, moved: dict[str, str], seq: int) -> int:
         """Give a file's lineage, and take down where it lies from now on; 0 for one that was never known."""

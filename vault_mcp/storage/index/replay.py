@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vault_mcp.notes.note import Fact, facts, read_note
-from vault_mcp.storage.index.descent import FileChange
-from vault_mcp.storage.index.rows import CommitRow
+from vault_mcp.storage.index.descent import FileChange, moved_files
+from vault_mcp.storage.index.rows import CommitRow, SideChange
 
 if TYPE_CHECKING:
     from vault_mcp.storage.git.history import HistoryCommit
@@ -26,8 +26,10 @@ Read = Callable[[str], bytes]
 Turn = Callable[[], contextlib.AbstractContextManager[object]]
 
 
-def told(commits: Iterable["HistoryCommit"], read: Read) -> Iterator[tuple[CommitRow, list[FileChange]]]:
-    """Give each commit with the facts that each of its files had before and after.
+def told(
+    commits: Iterable["HistoryCommit"], read: Read
+) -> Iterator[tuple[CommitRow, list[FileChange], list[SideChange]]]:
+    """Give each commit with the facts that its files had before and after, and the commits that it brought.
 
     Args:
         commits: Oldest first.
@@ -35,14 +37,29 @@ def told(commits: Iterable["HistoryCommit"], read: Read) -> Iterator[tuple[Commi
     """
     known = _Facts(read)
     for commit in commits:
-        changes = [
-            FileChange(path, old, new, known.of(path, old), known.of(path, new))
-            for path, old, new in commit.changes
-        ]
-        row = CommitRow(
-            commit.sha, commit.parent, commit.at, commit.author, commit.tool, commit.session, commit.subject
-        )
-        yield row, changes
+        yield _row(commit), known.changes(commit), [_side(side, known) for side in commit.sides]
+
+
+def _row(commit: "HistoryCommit") -> CommitRow:
+    return CommitRow(
+        commit.sha, commit.parent, commit.at, commit.author, commit.tool, commit.session, commit.subject
+    )
+
+
+def _side(commit: "HistoryCommit", known: "_Facts") -> SideChange:
+    changes = known.changes(commit)
+    moved = moved_files(changes)
+    sources = {change.path: change.old_blob for change in changes if change.path in moved.values()}
+    files: list[tuple[str | None, str | None, str | None, str | None]] = []
+    words: set[str] = set()
+    for change in changes:
+        words |= {fact.text for fact in {*change.old} ^ {*change.new}}
+        if change.path in sources:
+            continue
+        old_path = moved.get(change.path) or (change.path if change.old_blob else None)
+        old_blob = sources[moved[change.path]] if change.path in moved else change.old_blob
+        files.append((old_path, old_blob, change.path if change.new_blob else None, change.new_blob))
+    return SideChange(_row(commit), tuple(files), "\n".join(sorted(words)))
 
 
 def replay(
@@ -70,8 +87,8 @@ def replay(
     done = 0
     while some := list(itertools.islice(rows, batch)):
         with turn(), index.writing() as writer:
-            for row, changes in some:
-                if not writer.append_files(row, changes):
+            for row, changes, sides in some:
+                if not writer.append_files(row, changes, sides):
                     return
         done += len(some)
         yield done
@@ -87,6 +104,12 @@ class _Facts:
     def __init__(self, read: Read) -> None:
         self._read = read
         self._known: OrderedDict[str, tuple[Fact, ...]] = OrderedDict()
+
+    def changes(self, commit: "HistoryCommit") -> list[FileChange]:
+        return [
+            FileChange(path, old, new, self.of(path, old), self.of(path, new))
+            for path, old, new in commit.changes
+        ]
 
     def of(self, path: str, blob: str | None) -> tuple[Fact, ...]:
         if blob is None or path[-3:].lower() != ".md":

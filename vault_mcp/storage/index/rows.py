@@ -146,7 +146,9 @@ class KeyRow:
 class CommitRow:
     """One commit of the first-parent chain. `at` is the author time in seconds since 1970.
 
-    `seq` is its number along the chain, from 1; 0 in a row that was not read from the index.
+    `seq` is its number along the chain, from 1; 0 in a row that was not read from the index. A commit that
+    came with a merge has the merge's number, its hash in `came_with`; `place` counts those of one merge
+    from 1, the oldest first.
     """
 
     sha: str
@@ -157,6 +159,21 @@ class CommitRow:
     session: str = ""
     subject: str = ""
     seq: int = field(default=0, compare=False)
+    came_with: str = field(default="", compare=False)
+    place: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SideChange:
+    """A commit that came with a merge.
+
+    `files` are (path before, blob before, path after, blob after), None where there was no file; `words` are
+    the texts of the facts that came or went, one a line.
+    """
+
+    row: CommitRow
+    files: tuple[tuple[str | None, str | None, str | None, str | None], ...]
+    words: str
 
 
 @dataclass(frozen=True, slots=True)

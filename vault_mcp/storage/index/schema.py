@@ -9,7 +9,7 @@ Two floors. *Current* tables say what the files hold now; they are in step with 
 *History* tables say what was there before, up to the commit `state.history_head`, which may lie behind.
 """
 
-VERSION = 3
+VERSION = 4
 """Raised whenever a table changes: an index of another version is thrown away and made anew."""
 
 ARCHIVE = "archive/"
@@ -107,6 +107,18 @@ CREATE TABLE lineage_commits (
 ) WITHOUT ROWID;
 CREATE INDEX lineage_commits_by_seq ON lineage_commits (seq);
 
+CREATE TABLE sides (
+  seq INTEGER NOT NULL, place INTEGER NOT NULL, sha TEXT NOT NULL UNIQUE, parent TEXT, at INTEGER NOT NULL,
+  author TEXT NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL, subject TEXT NOT NULL, words TEXT NOT NULL,
+  PRIMARY KEY (seq, place)
+) WITHOUT ROWID;
+
+CREATE TABLE side_files (
+  seq INTEGER NOT NULL, place INTEGER NOT NULL, lineage INTEGER, old_path TEXT, old_blob TEXT, path TEXT,
+  blob TEXT
+);
+CREATE INDEX side_files_by_change ON side_files (seq, place);
+
 CREATE TABLE undated (path TEXT PRIMARY KEY) WITHOUT ROWID;
 
 CREATE TABLE facts (
@@ -117,5 +129,5 @@ CREATE TABLE facts (
 CREATE INDEX facts_by_lineage ON facts (lineage, key);
 """
 
-HISTORY_TABLES = ("commits", "places", "lineage_commits", "facts")
+HISTORY_TABLES = ("commits", "places", "lineage_commits", "facts", "sides", "side_files")
 """The tables of the past."""

@@ -13,7 +13,7 @@ from vault_mcp.storage.index.descent import FileChange
 from vault_mcp.storage.index.history import HistoryTables
 from vault_mcp.storage.index.reader import Reader
 from vault_mcp.storage.index.replay import Read, told
-from vault_mcp.storage.index.rows import CommitRow
+from vault_mcp.storage.index.rows import CommitRow, SideChange
 from vault_mcp.storage.index.state import State
 from vault_mcp.storage.index.words import WordTables
 
@@ -79,17 +79,19 @@ class IndexWriter(CurrentTables):
         """
         return self.append_files(row, [self._file_change(*change) for change in changes])
 
-    def append_files(self, row: CommitRow, changes: Sequence[FileChange]) -> bool:
-        """Do as `append_commit` with all that is known of each file."""
+    def append_files(
+        self, row: CommitRow, changes: Sequence[FileChange], sides: Sequence[SideChange] = ()
+    ) -> bool:
+        """Do as `append_commit` with all that is known of each file, and with what came with a merge."""
         if row.parent != self._state.history_head:
             return False
-        self._undated |= self._history.append(row, changes)
+        self._undated |= self._history.append(row, changes, sides)
         self._state.history_head = row.sha
         return True
 
     def replay(self, commits: Iterable["HistoryCommit"], read: Read) -> bool:
         """Take in the commits that follow `history_head`, oldest first; False when they do not follow it."""
-        return all(self.append_files(row, changes) for row, changes in told(commits, read))
+        return all(self.append_files(*commit) for commit in told(commits, read))
 
     def reset_history(self) -> None:
         """Forget the past, which was rewritten; it has to be replayed from its first commit."""

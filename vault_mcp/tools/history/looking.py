@@ -52,7 +52,7 @@ def history_log(
             before=_when(reader, before, "before"),
             text=text,
         )
-        page = reader.find_commits(limit, cursor or None, where)
+        page = reader.find_changes(limit, cursor or None, where)
         result: Json = {"changes": [change_record(reader, row) for row in page.rows]}
     if page.cursor:
         result["next_cursor"] = page.cursor
@@ -81,7 +81,7 @@ def history_show(vault: Vault, caller: Caller, change: str) -> Json:
 
 def in_words(vault: Vault, reader: Reader, row: CommitRow, result: Json, most: int = NOTES) -> int:
     """Put into a result what a change did to the facts of its first so many files; give what is left out."""
-    steps = reader.steps(row.seq, most)
+    steps = reader.steps_of(row, most)
     left = _compared(vault, result, [(step.before, step.after) for step in steps])
     moves = [
         {"from": step.before.path, "to": step.after.path}

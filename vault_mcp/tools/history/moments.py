@@ -46,6 +46,11 @@ def moment_of(reader: Reader, text: str, name: str) -> Moment:
             return Moment(commit.seq, commit, commit.at)
     at = seconds(said)
     if at is None and _HEX.fullmatch(said):
+        for side in reader.sides_beginning(said.lower(), 1):
+            raise BadArgument(
+                f"Change {side.sha[:12]} came with the merge {side.came_with[:12]}; by itself it was never "
+                "how this vault was. Name the merge instead."
+            )
         raise NotFound(f"There is no change {said} in this vault's history. Look for it with history_log.")
     if at is None:
         raise BadArgument(f"{name} {_quoted(text)} is no moment. {_WANTED}")
@@ -66,7 +71,7 @@ def change_of(reader: Reader, text: str, name: str = "change") -> CommitRow:
             f"{name} {_quoted(text)} is no change. Give {SHORTEST} or more hex digits of its hash, "
             "as history_log shows them."
         )
-    found = _beginning(reader, said.lower())
+    found = _beginning(reader, said.lower(), sides=True)
     if found is None:
         raise NotFound(f"There is no change {said} in this vault's history. Look for it with history_log.")
     return found
@@ -114,8 +119,10 @@ def written(at: int) -> str:
         return ""
 
 
-def _beginning(reader: Reader, prefix: str) -> CommitRow | None:
+def _beginning(reader: Reader, prefix: str, *, sides: bool = False) -> CommitRow | None:
     found = reader.commits_beginning(prefix)
+    if sides:
+        found += reader.sides_beginning(prefix)
     if len(found) > 1:
         raise BadArgument(f"Several changes begin with {prefix}. Give more digits.")
     return found[0] if found else None

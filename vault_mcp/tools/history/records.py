@@ -27,7 +27,7 @@ PATHS = 10
 
 def change_record(reader: Reader, row: CommitRow) -> Json:
     """Give one change: who, when, with what, and which files."""
-    touched, count = reader.paths_of(row.seq, PATHS)
+    touched, count = reader.paths_touched(row, PATHS)
     record: Json = {
         "change": row.sha[:DIGITS],
         "at": written(row.at),
@@ -41,6 +41,8 @@ def change_record(reader: Reader, row: CommitRow) -> Json:
         record["more_paths"] = count - len(touched)
     if row.session:
         record["session"] = row.session
+    if row.came_with:
+        record["came_with"] = row.came_with[:DIGITS]
     return record
 
 

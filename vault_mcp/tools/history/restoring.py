@@ -157,7 +157,13 @@ def _doomed(
 ) -> list[CommitRow]:
     """Give the changes that are meant, the newest first."""
     if change.strip():
-        return [change_of(reader, change)]
+        row = change_of(reader, change)
+        if row.came_with:
+            raise BadArgument(
+                f"Change {row.sha[:DIGITS]} came with the merge {row.came_with[:DIGITS]} from another "
+                "machine. Nothing was saved. Undo it on that machine and sync, or correct the notes here."
+            )
+        return [row]
     if session.strip():
         page = reader.find_commits(MOST, where=Wanted(session=session.strip()))
         missing = f"No change belongs to the session {session!r}."

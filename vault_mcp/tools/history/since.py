@@ -35,7 +35,9 @@ def history_since(
         else:  # a first look, or one at a history that was rewritten: the newest are worth more than all
             page = reader.find_commits(limit)
         reached = max((row.seq for row in page.rows), default=last)
-        shown = [row for row in page.rows if own or row.author != name]
+        brought = reader.brought_by([row.seq for row in page.rows], limit + 1)
+        rows = sorted((*page.rows, *brought[:limit]), key=lambda row: (row.seq, row.place > 0, -row.place))
+        shown = [row for row in rows if own or row.author != name]
         hand = [row for row in shown if row.tool in BY_PERSON]
         others = [row for row in shown if row.tool not in BY_PERSON]
         result: Json = {
@@ -43,12 +45,15 @@ def history_since(
             "last_look": {"change": short(seen), "at": written(seen.at)} if seen else None,
             "by_hand": [change_record(reader, row) for row in sorted(hand, key=lambda row: -row.seq)],
             "by_agents": [change_record(reader, row) for row in sorted(others, key=lambda row: -row.seq)],
-            "own": len(page.rows) - len(shown),
+            "own": len(rows) - len(shown),
         }
         new = reader.commit_number(reached)
         left = last - reached
     if left:
         result["left_out"] = f"{left} later changes: call again for the next ones."
+    if len(brought) > limit:
+        more = "More changes came with merges than are shown: see history_log."
+        result["left_out"] = " ".join((str(result.get("left_out", "")), more)).strip()
     if seen is None:
         why = "your mark is of a history that was rewritten" if mark else "this is the first look"
         result["message"] = f"These are the newest changes, as {why}."
