@@ -270,6 +270,13 @@ def test_every_fact_is_what_became_of_it(mine: list[tuple[str, str]], other: lis
     assert facts(turned.text) == now
 
 
+def said(text: str) -> list[str]:
+    """Give the lines that say something: the marks around no properties at all do not."""
+    front = frontmatter.split(text)
+    empty = not front.properties and not front.problem
+    return (text[front.body_start :] if empty else text).split("\n")
+
+
 @settings(max_examples=150, deadline=None)
 @given(*[st.lists(st.sampled_from(["a", "b", "", "- x", "- y %%+2026-10-01T09:00:00Z c%%", "## Relations",
                                    "## Observations", "- r [[N]]", "# T", "---", "k: v", "  - z", "```"]),
@@ -282,12 +289,15 @@ def test_nothing_of_theirs_is_lost_whatever_the_texts_are(
     sides = [line.rstrip("\r") for text in texts for line in text.split("\n")]
     assert [line for line in merged.text.split("\n") if line not in (*sides, "")] == []
     kept = json.dumps([merged.marked, [(piece.ours, piece.theirs) for piece in merged.pieces]])
-    for line in theirs:
-        if line not in base:
-            assert line in kept
-    for line in ours:
-        if line not in base:
-            assert line in kept
+    for text in texts[1:]:
+        for line in said(text):
+            if line not in base:
+                assert line in kept
+
+
+def test_marks_around_no_properties_are_nothing_to_keep() -> None:
+    merged = merge("", "a", "---\n---")
+    assert (merged.text, merged.pieces) == ("a", ())
 
 
 def test_one_side_alone_is_taken_to_the_byte() -> None:
