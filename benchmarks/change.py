@@ -44,7 +44,7 @@ class Whole:
         # The past of the vault and its words are read in the background; benchmarks.upkeep tells what calls
         # cost meanwhile.
         while not self._at_rest() and time.monotonic() < deadline:
-            time.sleep(0.2)
+            time.sleep(0.2)  # not timed: to look more often would slow the work waited for
 
     def _at_rest(self) -> bool:
         with self.vault.snapshot() as reader:

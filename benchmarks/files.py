@@ -68,7 +68,7 @@ def make_vault(root: Path, notes: int) -> None:
         subprocess.run(["git", *command], cwd=root, check=True)
     vault = Vault.open(str(root))
     while not at_rest(vault):
-        time.sleep(0.1)
+        time.sleep(0.1)  # not timed: waits for the background work to end
     with vault.reading() as reader:
         assert reader.count_keys() == notes
     vault.close()

@@ -188,7 +188,7 @@ def wait_for_rest(vault: Vault) -> None:
         with vault.reading() as reader:
             if reader.unworded() == 0 and vault.index.history_head == vault.index.head:
                 return
-        time.sleep(0.1)
+        time.sleep(0.1)  # not timed: waits for the background work to end
 
 
 def added_note(vault: Vault, number: int, text: str) -> float:

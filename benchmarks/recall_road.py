@@ -64,7 +64,7 @@ def complete(client: StdioClient) -> None:
         vectors = client.call("memory_stats", {})["structuredContent"]["vectors"]
         if vectors["state"] == "complete" or (vectors["state"] == "off" and not vectors["unread"]):
             return
-        time.sleep(0.5)
+        time.sleep(0.5)  # not timed: each look is a call to the server
     raise RuntimeError("the vectors were never complete")
 
 
