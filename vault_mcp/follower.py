@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vault_mcp import progress
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.follow import align_history, compare, follow_files, look_at_files
-from vault_mcp.storage.index import IndexDamaged
+from vault_mcp.storage.index import IndexDamaged, words
 from vault_mcp.storage.index.replay import replay as read_past
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ SETTLE_AFTER = 0.5
 TURN = 1_000
 """Files that are taken in while the lock is held once."""
 
-LOG_TURNS = 25
-"""Turns after which what they wrote is moved from the index's log into its file."""
+LOG_UNITS = 2_500
+"""Units of the word index after which what was written is moved from the index's log into its file."""
 
 UPKEEP_EVERY = 500
 """Commits of ours from which Git is asked, in the background, whether it wants upkeep."""
@@ -195,15 +195,17 @@ class Follower:
             self._let_calls_in()
             with vault.index_turn(60):
                 more = vault.index.upkeep()
-        turns = 0
+        written, size = 0, words.BATCH
         more = True
         while more and not self._stopping.is_set():
             self._let_calls_in()
             with vault.index_turn(60), vault.index.writing() as index:
-                more = index.words.settle_words() > 0
-            turns += 1
-            if turns % LOG_TURNS == 0:  # else a call would, once the log is long enough
+                more = index.words.settle_words(size) > 0
+                size = words.BATCH if vault.repository.wanted else min(2 * size, words.BULK)
+            written += size
+            if written > LOG_UNITS:  # else a call would, once the log is long enough
                 vault.index.empty_log()
+                written = 0
         vault.settled()
 
     def _let_calls_in(self) -> None:

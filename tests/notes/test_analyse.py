@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_mcp.notes.analyse import MAX_TERMS, STOP_WORDS, fold, terms, words
+from vault_mcp.notes.analyse import MAX_TERMS, STOP_WORDS, fold, indexed, terms, words
 from vault_mcp.notes.stem import stem
 
 NOTES = {
@@ -150,6 +150,12 @@ def test_any_text_becomes_words_the_tokenizer_leaves_whole(text: str) -> None:
     for word in words(text) + terms(text):
         assert word
         assert not re.search(r"""[\s"']""", word)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.text(), st.sampled_from(sorted(NOTES.values()))))
+def test_the_index_is_given_the_words_joined(text: str) -> None:
+    assert indexed(text) == " ".join(words(text))
 
 
 @settings(max_examples=150, deadline=None)

@@ -99,6 +99,11 @@ def words(text: str) -> list[str]:
     return [form for chunk in _chunks(text) for form in _forms(chunk)[0]]
 
 
+def indexed(text: str) -> str:
+    """Return `words` as one text, joined by spaces: what the index is given of a passage."""
+    return " ".join([joined for chunk in _chunks(text) if (joined := _forms(chunk)[2])])
+
+
 def terms(query: str) -> list[str]:
     """Return the words to look for, each once, at most `MAX_TERMS`.
 
@@ -113,22 +118,26 @@ def terms(query: str) -> list[str]:
     return list(dict.fromkeys(map(stem, telling or asked)))[:MAX_TERMS]
 
 
+_Forms = tuple[tuple[str, ...], tuple[str, ...], str]
+
+
 def _chunks(text: str) -> list[str]:
     if text.isascii():
         return _PLAIN_CHUNK.findall(text)
     return _CHUNK.findall(unicodedata.normalize("NFKC", text))
 
 
-def _forms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _forms(chunk: str) -> _Forms:
     # Long chunks are runs of unspaced script that hardly come twice: they would push words out of the cache.
     return _known_forms(chunk) if len(chunk) <= 24 else _new_forms(chunk)
 
 
-def _new_forms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Forms of one chunk: the stems to be indexed, and the whole words to be asked for."""
-    indexed, asked = _whole_forms(chunk)
+def _new_forms(chunk: str) -> _Forms:
+    """Forms of one chunk: the stems to be indexed, the whole words to be asked for, and the stems joined."""
+    whole, asked = _whole_forms(chunk)
     # A mark without a letter folds to nothing.
-    return tuple(stem(form) for form in indexed if form), tuple(form for form in asked if form)
+    stems = tuple(stem(form) for form in whole if form)
+    return stems, tuple(form for form in asked if form), " ".join(stems)
 
 
 _known_forms = lru_cache(maxsize=1 << 15)(_new_forms)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from tests.storage.index.build import entity, plain, put
 from tests.storage.index.conftest import Indexed
 from vault_mcp.notes.passages import passage_key
@@ -70,6 +72,18 @@ def test_a_facts_words_begin_with_those_of_its_entity(indexed: Indexed) -> None:
     index = indexed(entity("Ada Lovelace", ["plays the harp"]))
     settle(index)
     assert sorted(hits(index, "lovelac")) == ["Ada Lovelace", "plays the harp"]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 1000])
+def test_facts_follow_the_name_of_their_entity_in_turns_of_any_size(indexed: Indexed, most: int) -> None:
+    index = indexed(entity("Ada", ["plays the harp", "swims"], path="a.md"), plain("b.md", "a seal"))
+    settle(index)
+    with index.writing() as writer:
+        put(writer, entity("Grace", ["plays the harp", "swims"], path="a.md"), plain("b.md", "a walrus"))
+    settle(index, most)
+    assert hits(index, "ada") == hits(index, "seal") == []
+    assert sorted(hits(index, "grace")) == ["Grace", "plays the harp", "swims"]
+    assert hits(index, "walru") == ["a walrus"]
 
 
 def test_texts_wait_for_vectors_until_they_are_stored(indexed: Indexed) -> None:

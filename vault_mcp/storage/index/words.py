@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from vault_mcp.notes.analyse import words
+from vault_mcp.notes.analyse import indexed
 from vault_mcp.notes.passages import passage_key
 from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
 
@@ -48,7 +48,21 @@ END;
 """
 
 BATCH = 100
-"""Units that are settled in one short transaction of the background work."""
+"""Units that are settled in one short transaction of the background work, while calls come."""
+
+BULK = 1_000
+"""Units of a transaction while nobody waits: half the processor time of as many in short ones."""
+
+# What waits up to a number: role and text as it stands in its note, and whose it is. A memory's name is its
+# day and its first words, which its text says better.
+_TEXTS = f"""
+SELECT u.id, u.role, CASE u.role WHEN {NAME} THEN n.name WHEN {OBSERVATION} THEN o.text
+  WHEN {SUPERSEDED} THEN o.text ELSE p.text END AS said, n.kind, n.name, n.more
+FROM unworded w JOIN units u ON u.id = w.id JOIN notes n ON n.id = w.id >> {SHIFT}
+LEFT JOIN observations o ON o.id = w.id LEFT JOIN passages p ON p.id = w.id
+WHERE w.id <= ? AND said IS NOT NULL AND NOT (u.role = {NAME} AND n.kind = 'memory')
+ORDER BY w.id
+"""
 
 
 class WordTables:
@@ -60,83 +74,61 @@ class WordTables:
     def settle_words(self, most: int = BATCH) -> int:
         """Bring up to `most` waiting units in step; gives how many there were."""
         db = self._db
-        waiting = [row[0] for row in db.execute("SELECT id FROM unworded LIMIT ?", (most,))]
+        # The title stands before each unit of a note: where it changed, the others are analysed again.
+        names = [(base, base | MOST_ROWS) for (base,) in self._waiting(most) if base & MOST_ROWS == 0]
+        db.executemany(
+            "INSERT OR IGNORE INTO unworded SELECT id FROM word_units WHERE id > ? AND id <= ?", names
+        )
+        waiting = self._waiting(most)
         if not waiting:
             return 0
-        rev = self._rev()
-        for number in waiting:
-            rev += 1
-            self._drop(number, rev)
-        titles: dict[int, list[str]] = {}
-        for number in waiting:
-            if number & MOST_ROWS == 0:
-                self._title_changed(number)
-            found = self._text(number)
-            if found is not None:
-                rev += 1
-                self._put(number, *found, titles, rev)
+        last = waiting[-1]
+        rev = self._drop(last, self._rev())
+        rev = self._put(db.execute(_TEXTS, last).fetchall(), rev)
+        db.execute("DELETE FROM unworded WHERE id <= ?", last)
         db.execute("UPDATE word_state SET rev = ?", (rev,))
-        db.executemany("DELETE FROM unworded WHERE id = ?", [(number,) for number in waiting])
         return len(waiting)
+
+    def _waiting(self, most: int) -> list[tuple[int]]:
+        return self._db.execute("SELECT id FROM unworded ORDER BY id LIMIT ?", (most,)).fetchall()
 
     def _rev(self) -> int:
         row: tuple[int] = self._db.execute("SELECT rev FROM word_state").fetchone()
         return row[0]
 
-    def _drop(self, number: int, rev: int) -> None:
-        old = self._db.execute("SELECT words FROM word_units WHERE id = ?", (number,)).fetchone()
-        if old is None:
-            return
-        self._db.execute(
-            "INSERT INTO unit_words (unit_words, rowid, words) VALUES ('delete', ?, ?)", (number, old[0])
+    def _drop(self, last: tuple[int], rev: int) -> int:
+        """Forget the words of what waits up to a number; give the newest `rev`."""
+        db = self._db
+        old = db.execute(
+            "SELECT id, words FROM word_units WHERE id IN (SELECT id FROM unworded WHERE id <= ?)", last
+        ).fetchall()
+        db.executemany("INSERT INTO unit_words (unit_words, rowid, words) VALUES ('delete', ?, ?)", old)
+        db.executemany("DELETE FROM word_units WHERE id = ?", [row[:1] for row in old])
+        db.executemany(
+            "INSERT INTO word_gone VALUES (?, ?)", [(rev + n, row[0]) for n, row in enumerate(old, 1)]
         )
-        self._db.execute("DELETE FROM word_units WHERE id = ?", (number,))
-        self._db.execute("INSERT INTO word_gone VALUES (?, ?)", (rev, number))
+        return rev + len(old)
 
-    def _title_changed(self, base: int) -> None:
-        """Have the other units of a note analysed again: its title stands before each of them."""
-        self._db.execute(
-            "INSERT OR IGNORE INTO unworded SELECT id FROM word_units WHERE id > ? AND id <= ?",
-            (base, base | MOST_ROWS),
+    def _put(self, found: Iterable[tuple[int, int, str, str, str, str | None]], rev: int) -> int:
+        """Write the words of units; give the newest `rev`."""
+        units: list[tuple[int, str, bytes, int]] = []
+        note, title = -1, ""
+        for number, role, text, kind, name, more in found:
+            if number >> SHIFT != note:
+                note, title = number >> SHIFT, indexed(speaker_of(more) if kind == "memory" else name)
+            rev += 1
+            words = indexed(text)
+            analysed = f"{title} {words}" if title and words and role != NAME else words or title
+            units.append((number, analysed, passage_key(text), rev))
+        db = self._db
+        db.executemany("INSERT INTO word_units VALUES (?, ?, ?, ?)", units)
+        db.executemany("INSERT INTO unit_words (rowid, words) VALUES (?, ?)", [unit[:2] for unit in units])
+        db.executemany(
+            "INSERT OR IGNORE INTO unvectored SELECT ?1"
+            " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE key = ?1)",
+            [unit[2:3] for unit in units],
         )
-
-    def _text(self, number: int) -> tuple[int, str] | None:
-        """Give role and text of a unit as it stands in its note."""
-        unit = self._db.execute("SELECT role FROM units WHERE id = ?", (number,)).fetchone()
-        if unit is None:
-            return None
-        role: int = unit[0]
-        if role == NAME:
-            # A memory's name is its day and its first words, which its text says better.
-            row = self._db.execute(
-                "SELECT name FROM notes WHERE id = ? AND kind <> 'memory'", (number >> SHIFT,)
-            ).fetchone()
-        else:
-            table = "observations" if role in (OBSERVATION, SUPERSEDED) else "passages"
-            row = self._db.execute(f"SELECT text FROM {table} WHERE id = ?", (number,)).fetchone()
-        return (role, row[0]) if row else None
-
-    def _put(self, number: int, role: int, text: str, titles: dict[int, list[str]], rev: int) -> None:
-        note = number >> SHIFT
-        if note not in titles:
-            titles[note] = self._title(note)
-        title = [] if role == NAME else titles[note]
-        analysed = " ".join([*title, *words(text)])
-        key = passage_key(text)
-        self._db.execute("INSERT INTO word_units VALUES (?, ?, ?, ?)", (number, analysed, key, rev))
-        self._db.execute("INSERT INTO unit_words (rowid, words) VALUES (?, ?)", (number, analysed))
-        self._db.execute(
-            "INSERT OR IGNORE INTO unvectored SELECT ?"
-            " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE key = ?)",
-            (key, key),
-        )
-
-    def _title(self, note: int) -> list[str]:
-        row = self._db.execute("SELECT kind, name, more FROM notes WHERE id = ?", (note,)).fetchone()
-        if row is None:
-            return []
-        kind, name, more = row
-        return words(speaker_of(more) if kind == "memory" else name)
+        return rev
 
     # -- vectors
 
