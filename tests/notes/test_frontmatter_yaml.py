@@ -1,10 +1,18 @@
 import pytest
 import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tests.notes.front_matter_files import FILES
 from vault_mcp.notes import frontmatter_yaml
 from vault_mcp.notes.frontmatter import split
-from vault_mcp.notes.frontmatter_yaml import DEPTH, EXPANSION, UnreadableError, read_document
+from vault_mcp.notes.frontmatter_yaml import (
+    DEPTH,
+    EXPANSION,
+    UnreadableError,
+    plain_properties,
+    read_document,
+)
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
@@ -77,3 +85,73 @@ def test_what_is_no_unicode_text_is_refused_with_and_without_libyaml(
     monkeypatch.setattr(frontmatter_yaml, "EventReader", yaml.BaseLoader)
     with pytest.raises(UnreadableError):
         read_document(text)
+
+
+# What a line of plain front matter is made of, and what turns it into something else.
+PIECES = st.sampled_from(
+    [
+        *(
+            "a",
+            "B",
+            "key",
+            "name",
+            "7",
+            "1.0",
+            "007",
+            "1e3",
+            "true",
+            "No",
+            "null",
+            "é",
+            "漢",
+            "_",
+            "/",
+            "(",
+            ".",
+        ),
+        *(
+            "2026-10-05T09:12:33Z",
+            "12:30",
+            ":",
+            ": ",
+            " :",
+            " #",
+            "#",
+            " ",
+            "  ",
+            "- ",
+            "---",
+            "...",
+            "-",
+            "?",
+        ),
+        *(", ", ",", "[", "]", "{", "}", "&a ", "*a", "|", ">", "%", "@", "`", "!", '"', "'", "\\", "~", "="),
+        *("\n", "\nk: ", "\n  - ", "\n- ", "\n    ", "\t", "\r", "\x85", "\u2028", "\ufeff", "\xad", "\xa0"),
+    ]
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(PIECES, max_size=12), st.sampled_from(["k: ", "k:\n  - ", "k: [", ""]))
+@example(["a: x\n", "a: y"], "")
+@example(["x", "\n  - ", "y"], "k: ")
+@example(["a", ", ", "7", "]"], "k: [")
+def test_plain_properties_are_those_that_yaml_has(pieces: list[str], start: str) -> None:
+    text = f"{start}{''.join(pieces)}\n"
+    plain = plain_properties(text)
+    if plain is not None:
+        document = read_document(text)
+        assert (repr(plain), None) == (repr(document.properties()), document.problem)
+
+
+def test_what_tools_write_needs_no_yaml() -> None:
+    text = "entity: person\naliases:\n  - Ada\ntags: [a, b/c]\nid: 7\ncreated: 2026-10-05T09:12:33Z\nempty:\n"
+    assert plain_properties(text) == {
+        "entity": "person",
+        "aliases": ["Ada"],
+        "tags": ["a", "b/c"],
+        "id": 7,
+        "created": "2026-10-05T09:12:33Z",
+        "empty": None,
+    }
+    assert plain_properties("a: 'quoted'\n") is plain_properties("a: b: c\n") is plain_properties("a") is None

@@ -1,8 +1,9 @@
 """The properties at the head of a note: read as Obsidian reads them, changed without touching anything else.
 
-python-frontmatter is the seam for reading, through a handler of its own (`ObsidianHandler`); its writer is
-never used, because it sorts keys, drops comments and rewrites values. A change is made in the text of one
-property and then read back: if any other value came out different, it is refused.
+python-frontmatter is the seam for reading, through a handler of its own (`ObsidianHandler`); front matter of
+plain lines alone is read before it comes to that. Its writer is never used, because it sorts keys, drops
+comments and rewrites values. A change is made in the text of one property and then read back: if any other
+value came out different, it is refused.
 
 Front matter begins on the first line, behind a byte order mark at most. Two rules with prose between them are
 not front matter: what stands between them has to be a mapping.
@@ -17,7 +18,7 @@ import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
 from vault_mcp.errors import NoteUnreadable
-from vault_mcp.notes.frontmatter_yaml import Document, Entry, UnreadableError, read_document
+from vault_mcp.notes.frontmatter_yaml import Document, Entry, UnreadableError, plain_properties, read_document
 from vault_mcp.notes.scalars import quoted, written_scalar, written_text
 
 
@@ -55,6 +56,9 @@ def split(text: str) -> FrontMatter:
     handler = ObsidianHandler()
     if found is not None:
         start, end, body_start = found
+        plain = plain_properties(text[start:end])
+        if plain is not None:
+            return FrontMatter(start, end, body_start, text[start:end], True, plain, None)
         properties, _ = frontmatter.parse(text[:body_start], handler=handler)
         if handler.is_block:
             return FrontMatter(start, end, body_start, text[start:end], True, properties, handler.problem)

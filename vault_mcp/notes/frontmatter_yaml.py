@@ -81,6 +81,46 @@ def read_document(text: str) -> Document:
     return _remembered(text) if len(text) <= REMEMBERED else _read(text)
 
 
+# One property or list item of the kind that nearly every note has: text that no reader of YAML takes for
+# anything else. What is a sign in YAML begins no value, and no value holds ": " or " #".
+_LETTERS = "A-Za-z0-9_\u00a1-\u1fff\u2c00-\ud7ff"
+_WORDS = rf"[{_LETTERS}/(.](?:[{_LETTERS}!\"$-/;-@\[-`{{-~ ]|:(?![ \n])|(?<! )\#)*(?<! )"
+_PLAIN = re.compile(
+    r"(?:(?P<key>[A-Za-z_][\w-]{0,60}):"
+    rf"(?: (?P<value>{_WORDS})| \[(?P<list>[^\W_][\w/-]*(?:, [^\W_][\w/-]*)*)\])?|  - (?P<item>{_WORDS}))\n",
+    re.ASCII,
+)
+
+
+def plain_properties(text: str) -> dict[str, object] | None:
+    """Return the properties in a YAML text that holds only plain ones; None where it has to be read as YAML.
+
+    Gives what `read_document` gives, in a tenth of the time: most of what a first index has to read is such.
+    """
+    found: dict[str, object] = {}
+    items: list[object] | None = None  # of the key above, which has no value of its own
+    key, position = "", 0
+    while line := _PLAIN.match(text, position):
+        position = line.end()
+        if (item := line["item"]) is not None:
+            if items is None:
+                return None
+            items.append(plain_value(item))
+            found[key] = items
+            continue
+        key, value, listed = line["key"], line["value"], line["list"]
+        if key in found:
+            return None
+        items = None
+        if value is not None:
+            found[key] = plain_value(value)
+        elif listed is not None:
+            found[key] = [plain_value(one) for one in listed.split(", ")]
+        else:
+            found[key], items = None, []
+    return found if position == len(text) else None
+
+
 def _read(text: str) -> Document:
     try:
         return _Reader(text).document()

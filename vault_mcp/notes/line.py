@@ -135,6 +135,8 @@ _STAMP = re.compile(
     rf"(?:(%%)|<!--)\+{_TIME} {_WHO}(?: ~{_TIME} {_WHO})?"
     rf"(?: -{_TIME} {_WHO}(?: >({_STRING}))?)?((?: <{_STRING} {_STRING})*)(?(1)%%|-->)"
 )
+# Nearly every stamp is of this kind, and ends its line: sought first, in a third of the time.
+_PLAIN_STAMP = re.compile(rf"%%\+{_TIME} ([^%~ ]{{0,200}})%%")
 _STAMP_OPENS = re.compile(r"%%\+|<!--\+")
 _COMMENT = r"<(?=!--\+)"
 _SOURCE = re.compile(rf" <({_STRING}) ({_STRING})")
@@ -259,7 +261,12 @@ def relation_line(type: str, link: str, stamp: Stamp | None) -> str:
 def parse_bullet(body: str) -> Bullet:
     r"""Return what a list line says; `body` is what follows ``- `` (a ``\r`` at its end is the line's)."""
     body = body.removesuffix("\r")
-    match = _find_stamp(body) if "%%+" in body or "<!--+" in body else None
+    start = body.rfind("%%+")
+    plain = _PLAIN_STAMP.fullmatch(body, start) if start >= 0 else None
+    if plain:
+        raw = body[: start - 1 if body[start - 1 : start] == " " else start]
+        return Bullet(decode(raw), Stamp(plain[1], plain[2]), "", _is_task(raw), raw)
+    match = _find_stamp(body) if start >= 0 or "<!--+" in body else None
     if match:
         start = match.start()
         rest, block_id = _without_block_id(body[match.end() :].rstrip())
@@ -268,7 +275,11 @@ def parse_bullet(body: str) -> Bullet:
     else:
         raw, block_id = _without_block_id(body.strip())
         stamp = None
-    return Bullet(decode(raw), stamp, block_id, _TASK.match(raw) is not None, raw)
+    return Bullet(decode(raw), stamp, block_id, _is_task(raw), raw)
+
+
+def _is_task(raw: str) -> bool:
+    return raw[:1] == "[" and _TASK.match(raw) is not None
 
 
 def parse_relation(bullet: Bullet) -> Pair | None:

@@ -53,7 +53,7 @@ _MARKDOWN = re.compile(
     r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[ \t]*\)"
 )
 _IN_VAULT = re.compile(rf"(?![a-z][a-z0-9+.-]*:|//).+\.(?:{_FORMATS})", re.IGNORECASE | re.DOTALL)
-_SIGN = re.compile(r"[\[`~%<\\]")
+_SIGN = re.compile(r"%%\+[^%\n]*%%|[\[`~%<\\]")  # a line's stamp is passed over in one step
 _RUN = re.compile(r"`+|~+")
 _FENCE_PREFIX = re.compile(r"(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*\Z")
 _COMMENT_PREFIX = re.compile(r"[ \t>]*\Z")
@@ -110,8 +110,10 @@ def _in_prose(text: str, position: int) -> Iterator[re.Match[str]]:
                 position = text.find("-->", start) + 3
             case "\\":
                 position = start + 2
-            case _:
+            case "<":
                 position = start + 1
+            case _:
+                position = sign.end()
 
 
 def _after_code(text: str, start: int) -> int:

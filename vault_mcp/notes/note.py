@@ -296,7 +296,7 @@ def _relations(lines: Iterable[FactLine]) -> tuple[Relation, ...]:
 
 
 # Obsidian help, "Tags": letters, digits, _ - / and other signs, not digits alone; behind white space.
-_TAG = re.compile("(?<!\\S)#([\\w/\\-\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+)")
+_TAG = re.compile("#(?<!\\S#)([\\w/\\-\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+)")
 _UNTAGGED = re.compile(r"`+[^`]*`+|%%.{0,999}?%%|<!--.{0,999}?-->|\[\[.{0,299}?\]\]|\]\(\S{0,999}\)")
 
 

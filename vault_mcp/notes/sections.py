@@ -46,6 +46,9 @@ _OPENING = re.compile(
     r"|(?P<conflict><{7}[ \t]|>{7}[ \t]|\|{7}[ \t]|={7}\r?\Z)"
     r"|[ ]{0,3}(?:(?P<heading>\#{1,6})(?:[ \t]|\r?\Z)|(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})|(?P<comment>%%|<!--))"
 )
+_OPENS = frozenset("-*_+0123456789<>|= #`~%")
+"""What the lines that `_OPENING` matches begin with."""
+_MAY_BE_RULE = frozenset(("", "-", " ", "\t", "\r"))
 _CLOSING_SIGNS = re.compile(r"(?:^|[ \t]+)#+\Z")
 
 
@@ -120,7 +123,14 @@ def _read_lines(layout: Layout) -> None:
     number = layout.first - 1
     while (number := number + 1) < len(lines):
         line = lines[number]
-        match = _OPENING.match(line)
+        if line[:1] in _OPENS:
+            if line[:2] == "- " and line[2:3] not in _MAY_BE_RULE:  # most lines that matter are such
+                layout.bullets.append((number, section))
+                in_item = True
+                continue
+            match = _OPENING.match(line)
+        else:
+            match = None
         kind = match.lastgroup if match else ""
         if match is None:
             in_item = in_item and line[:1] in {"", " ", "\t", "\r"}
