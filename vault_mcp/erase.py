@@ -171,7 +171,9 @@ def erase(vault: Vault, wanted: Wanted, found: Found) -> Erased:
 
 def _eraser(vault: Vault) -> Eraser:
     repository = vault.repository
-    return Eraser(repository.program, repository.common_dir, repository.state_dir)
+    return Eraser(
+        repository.program, repository.common_dir, repository.state_dir, repository.lock_inherited()
+    )
 
 
 def _refuse_uncommitted(vault: Vault) -> None:

@@ -18,6 +18,7 @@ from vault_mcp.merging import merge_sides
 from vault_mcp.receipt import Receipt
 from vault_mcp.sides import Blobs, Merged, Side, Told
 from vault_mcp.storage import files, paths
+from vault_mcp.storage.git.cut_off import exchanging
 from vault_mcp.storage.git.difference import Files, changed_files, merge_bases
 from vault_mcp.storage.git.erasing import brings_back
 from vault_mcp.storage.git.history import count_between
@@ -98,12 +99,17 @@ def sync(vault: Vault, said: str = "", *, driver: Sequence[str] = ()) -> Synced:
         StorageFailed: The remote refuses us.
         VaultBusy: Others write faster than one can merge.
     """
+    with exchanging(vault.repository.state_dir, vault.repository.common_dir) as keep:
+        return _sync(vault, said, driver, keep)
+
+
+def _sync(vault: Vault, said: str, driver: Sequence[str], keep: tuple[int, ...]) -> Synced:
     repository, program = vault.repository, vault.repository.program
     branch = repository.branch()
     if driver:
         repository.register_driver(driver)
     vault.noticed(None)
-    remote = find_remote(program, said, branch)
+    remote = find_remote(program, said, branch, keep)
     told: list[Told] = []
     conflicts: list[str] = []
     received = sent = 0

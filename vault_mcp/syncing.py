@@ -41,7 +41,7 @@ class Syncing:
         every: float = 0.0,
         on_change: bool = False,
         driver: Sequence[str] = (),
-        quiet: float = QUIET,
+        quiet: float | None = None,
     ) -> None:
         """Prepare to sync.
 
@@ -52,13 +52,13 @@ class Syncing:
             driver: The command that Git calls in this clone to merge notes. It has to be registered already:
                 a person has run `init` or `sync` here, so that a vault from a stranger, whose configuration
                 names a remote, sends nothing there by itself.
-            quiet: Seconds without a further commit that count as a quiet moment.
+            quiet: Seconds without a further commit that count as a quiet moment; `QUIET` if not said.
         """
         self._vault = vault
         self._every = every
         self._on_change = on_change
         self._driver = tuple(driver)
-        self._quiet = quiet
+        self._quiet = QUIET if quiet is None else quiet
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
         self.rounds = 0

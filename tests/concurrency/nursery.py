@@ -19,6 +19,7 @@ from typing import IO, Any
 from tests.doors.frames import ROOT
 from tests.serving import Served
 from tests.waiting import wait_until
+from vault_mcp import syncing
 from vault_mcp.storage.git import upkeep
 
 _MOST = 1 << 16
@@ -132,6 +133,7 @@ def _give_birth(question: Mapping[str, Any], fds: Sequence[int], wire: socket.so
         os.environ.update(question["env"])
         os.chdir("/")
         upkeep.EVERY = question["tidy"]
+        syncing.LOOK = syncing.QUIET = 0.05  # so that a server syncs before it is killed
         sys.argv = ["vault-mcp", *question["arguments"]]
         code = _run()
     except BaseException:
@@ -163,8 +165,10 @@ def _ended(pid: int) -> int | None:
 
 
 def _import_all() -> None:
-    import vault_mcp.doors.cli_exchange  # noqa: PLC0415 (in the nursery alone, not where tests are collected)
+    import vault_mcp.doors.cli_erase  # noqa: PLC0415 (in the nursery alone, not where tests are collected)
+    import vault_mcp.doors.cli_exchange  # noqa: PLC0415
     import vault_mcp.doors.cli_serve  # noqa: PLC0415
+    import vault_mcp.doors.cli_sync  # noqa: PLC0415
     import vault_mcp.doors.mcp_live  # noqa: PLC0415
     import vault_mcp.doors.mcp_server  # noqa: PLC0415
     import vault_mcp.doors.mcp_stdio  # noqa: PLC0415

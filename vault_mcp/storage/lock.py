@@ -118,6 +118,13 @@ class WriteLock:
             return False
         return (there.st_ino, there.st_dev) == self._file
 
+    def inherited(self) -> tuple[int, ...]:
+        """Give what a child is to inherit so that the lock holds as long as it lives, if we are killed first.
+
+        On Windows that is nothing: there a lock ends with the process that took it.
+        """
+        return (self._fd,) if self._fd >= 0 and os.name != "nt" else ()
+
     def release(self) -> None:
         """Let the next one write."""
         try:

@@ -187,9 +187,13 @@ class GitProgram:
         return os.path.join(self.root, os.path.expanduser(path))
 
     def start(
-        self, *arguments: str, extra: Extra | None = None, network: bool = False
+        self,
+        *arguments: str,
+        extra: Extra | None = None,
+        network: bool = False,
+        keep: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start Git with pipes on all three ends; whoever starts it ends it."""
+        """Start Git with pipes on all three ends; whoever starts it ends it. It inherits the files `keep`."""
         return subprocess.Popen(
             [self.program, *arguments],
             cwd=self.root,
@@ -197,6 +201,7 @@ class GitProgram:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=keep,
             start_new_session=True,  # a Ctrl-C at the server's terminal is the server's to answer
         )
 
@@ -220,13 +225,16 @@ class GitProgram:
         fine: tuple[int, ...] = (0,),
         timeout: float | None = None,
         network: bool = False,
+        keep: Sequence[int] = (),
     ) -> bytes:
         """Run Git to its end and give what it wrote.
 
         Raises:
             StorageFailed: it ended with a code that is not in `fine`, with its own words.
         """
-        code, out, err = self.attempt(*arguments, given=given, extra=extra, timeout=timeout, network=network)
+        code, out, err = self.attempt(
+            *arguments, given=given, extra=extra, timeout=timeout, network=network, keep=keep
+        )
         if code not in fine:
             raise StorageFailed(f"Git could not do it: {self.words(err) or arguments[0]}")
         return out
@@ -238,10 +246,11 @@ class GitProgram:
         extra: Extra | None = None,
         timeout: float | None = None,
         network: bool = False,
+        keep: Sequence[int] = (),
     ) -> tuple[int, bytes, bytes]:
         """Run Git to its end; give its exit code and what it wrote. A timeout (seconds) gives code -1."""
         try:
-            child = self.start(*arguments, extra=extra, network=network)
+            child = self.start(*arguments, extra=extra, network=network, keep=keep)
         except FileNotFoundError:
             raise RepositoryRefused(NO_GIT) from None
         with child:

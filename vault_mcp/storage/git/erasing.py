@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -195,8 +196,13 @@ def brings_back(program: GitProgram, state_dir: str, sha: str) -> bool:
 class Eraser:
     """One history written anew. The vault's lock is held all the while."""
 
-    def __init__(self, program: GitProgram, common_dir: str, state_dir: str) -> None:
+    def __init__(
+        self, program: GitProgram, common_dir: str, state_dir: str, keep: tuple[int, ...] = ()
+    ) -> None:
+        """Prepare; every command inherits the files `keep`, so that the lock outlives a kill (`cut_off`)."""
         self._program = program
+        self._keep = keep
+        self._run = functools.partial(program.run, keep=keep)
         self._common = common_dir
         self._state = state_dir
         self._unfinished = f"{state_dir}/{UNFINISHED}"
@@ -220,8 +226,8 @@ class Eraser:
             shutil.rmtree(target, ignore_errors=True)
 
     def _rewrite(self, target: str, words: Sequence[bytes], instead: bytes, paths: Iterable[bytes]) -> None:
-        format_ = self._program.run("rev-parse", "--show-object-format").decode().strip()
-        self._program.run(
+        format_ = self._run("rev-parse", "--show-object-format").decode().strip()
+        self._run(
             "init", "--quiet", "--bare", "--template=", f"--object-format={format_}", target,
             extra={"GIT_WORK_TREE": None},
         )  # fmt: skip
@@ -239,6 +245,7 @@ class Eraser:
             [sys.executable, "-P", "-m", _CHILD],
             input=json.dumps(plan).encode(),
             capture_output=True,
+            pass_fds=self._keep,
             cwd=self._state,
             env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             check=False,
@@ -250,8 +257,8 @@ class Eraser:
 
     def _see_that_files_stay(self, target: str) -> None:
         """See that the new last commit has the very files of the old one, which holds nothing any more."""
-        branch = self._program.run("symbolic-ref", "HEAD").decode().strip()
-        here = self._program.run("rev-parse", f"{branch}^{{tree}}").strip()
+        branch = self._run("symbolic-ref", "HEAD").decode().strip()
+        here = self._run("rev-parse", f"{branch}^{{tree}}").strip()
         there = self._in(target, "rev-parse", f"{branch}^{{tree}}").strip()
         if here != there:
             raise StorageFailed(
@@ -260,7 +267,7 @@ class Eraser:
             )
 
     def _in(self, target: str, *arguments: str) -> bytes:
-        return self._program.run(f"--git-dir={target}", *arguments, extra={"GIT_WORK_TREE": None})
+        return self._run(f"--git-dir={target}", *arguments, extra={"GIT_WORK_TREE": None})
 
     def _names(self, target: str) -> dict[str, str]:
         told = self._in(target, "for-each-ref", "--format=%(objectname) %(refname)")
@@ -280,7 +287,7 @@ class Eraser:
 
     def _write_down(self, commits: Mapping[str, str]) -> None:
         """Note that old objects may be left, and by which commits the old history is known again."""
-        told = self._program.run("rev-list", "--all", "--parents").decode()
+        told = self._run("rev-list", "--all", "--parents").decode()
         first = []
         for line in told.splitlines():
             commit, *parents = line.split()
@@ -293,7 +300,7 @@ class Eraser:
 
     def _move(self, names: Mapping[str, str], commits: Mapping[str, str]) -> Rewritten:
         """Move branches, tags and marks to the new history, all at once or not at all."""
-        told = self._program.run("for-each-ref", "--format=%(objectname) %(symref) %(refname)")
+        told = self._run("for-each-ref", "--format=%(objectname) %(symref) %(refname)")
         done = Rewritten(commits=sum(old != new for old, new in commits.items()))
         lines = []
         for row in told.decode("utf-8", "surrogateescape").splitlines():
@@ -305,23 +312,21 @@ class Eraser:
                 done.refs.append(ref)
                 lines.append(f"update {ref} {names[ref]} {sha}\n")
         given = "".join(["start\n", *lines, "prepare\n", "commit\n"])
-        self._program.run(
-            "update-ref", "--no-deref", "--stdin", given=given.encode("utf-8", "surrogateescape")
-        )
+        self._run("update-ref", "--no-deref", "--stdin", given=given.encode("utf-8", "surrogateescape"))
         self._move_notes(commits)
         return done
 
     def _move_notes(self, commits: Mapping[str, str]) -> None:
         """Have Git's own notes (git-notes(1)) speak of the new commits."""
-        told = self._program.run("for-each-ref", "--format=%(refname)", "refs/notes")
+        told = self._run("for-each-ref", "--format=%(refname)", "refs/notes")
         for ref in told.decode("utf-8", "surrogateescape").split():
-            listed = self._program.run("notes", f"--ref={ref}", "list").decode().split()[1::2]
+            listed = self._run("notes", f"--ref={ref}", "list").decode().split()[1::2]
             moved = [(old, commits[old]) for old in listed if commits.get(old, old) != old]
             if moved:
                 pairs = "".join(f"{old} {new}\n" for old, new in moved)
-                self._program.run("notes", f"--ref={ref}", "copy", "--force", "--stdin", given=pairs.encode())
+                self._run("notes", f"--ref={ref}", "copy", "--force", "--stdin", given=pairs.encode())
                 gone = "".join(f"{old}\n" for old, _ in moved)
-                self._program.run("notes", f"--ref={ref}", "remove", "--stdin", given=gone.encode())
+                self._run("notes", f"--ref={ref}", "remove", "--stdin", given=gone.encode())
 
     # -- what is left of the old history
 
@@ -333,9 +338,7 @@ class Eraser:
     def clear_up(self) -> None:
         """Take away the old objects and all that leads to them. Can be done again at any time."""
         self._sweep()
-        self._program.run(
-            "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", "--stale-fix"
-        )
+        self._run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", "--stale-fix")
         for name in _PASSING:
             with contextlib.suppress(OSError):
                 os.unlink(f"{self._common}/{name}")
@@ -344,8 +347,8 @@ class Eraser:
             "gc.bigPackThreshold=0", "gc.cruftPacks=false", "gc.autoDetach=false",
         )  # fmt: skip
         said = [word for setting in settings for word in ("-c", setting)]
-        self._program.run(*said, "gc", "--prune=now", "--quiet", "--force")
-        self._program.run("prune", "--expire=now")
+        self._run(*said, "gc", "--prune=now", "--quiet", "--force")
+        self._run("prune", "--expire=now")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._unfinished)
 

@@ -35,7 +35,7 @@ _NAMED = 5
 
 HIDDEN_HOLDER = ".vault-mcp-"
 _HOLDER = "file-"
-LEFTOVERS = (_HOLDER, "own-", "next-index")
+LEFTOVERS = (_HOLDER, "own-", "next-index", "rewritten-")
 """How the names begin that a killed process may leave in the state folder."""
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 
@@ -253,8 +254,12 @@ def _sweep(shop: Workshop, intent: Intent | None) -> None:
     """Remove what is left of ours; everything in it is known to be elsewhere."""
     for name in os.listdir(shop.state_dir):
         if name.startswith(LEFTOVERS):
+            path = f"{shop.state_dir}/{name}"
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+                continue
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{shop.state_dir}/{name}")
+                os.unlink(path)
     for step in intent.steps if intent else ():
         if step.holder.startswith(HIDDEN_HOLDER):
             with _placing(shop) as placing, contextlib.suppress(PathRefused, OSError):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import dataclass
 
-from vault_mcp.errors import BadArgument, NotFound, RepositoryRefused, StorageFailed
+from vault_mcp.errors import BadArgument, NotFound, RepositoryRefused, StorageFailed, VaultBusy
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.refs import is_sha
 
@@ -22,6 +23,7 @@ ALLOWED = "file:https:http:ssh"
 LONGEST = 600.0
 """Seconds that one exchange with a remote may take."""
 
+_ATTEMPTS, _PAUSE = 5, 0.3
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/@]*@)?([^/:]*)")
 _SCP = re.compile(r"(?:[^@/:\s]+@)?([^/:\s]+):(?!:)")
@@ -61,12 +63,14 @@ class OfflineError(Exception):
 class Remote:
     """Where to sync with: what Git is given, how it is shown, and the branch there.
 
-    `name` is "" for an address that no remote of the repository has.
+    `name` is "" for an address that no remote of the repository has. Every command inherits the files `keep`
+    (`cut_off`).
     """
 
     name: str
     address: str
     branch: str
+    keep: tuple[int, ...] = ()
 
     @property
     def tracking(self) -> str:
@@ -79,7 +83,7 @@ class Remote:
         return self.name or re.sub(r"//[^/@]*@", "//", self.address)
 
 
-def find_remote(program: GitProgram, said: str, branch: str) -> Remote:
+def find_remote(program: GitProgram, said: str, branch: str, keep: tuple[int, ...] = ()) -> Remote:
     """Give the remote that was said: a name, an address or a folder; else the branch's own or the only one.
 
     An address becomes the remote `origin` where there is none at all.
@@ -102,12 +106,12 @@ def find_remote(program: GitProgram, said: str, branch: str) -> Remote:
         _refuse_name(name)
         address = program.run("remote", "get-url", "--", name).decode("utf-8", "replace").strip()
         _refuse_address(address)
-        return Remote(name, address, _upstream(program, name, branch))
+        return Remote(name, address, _upstream(program, name, branch), keep)
     address = _address(name)
     if names:
-        return Remote("", address, branch)
-    program.run("remote", "add", "--", "origin", address)
-    return Remote("origin", address, branch)
+        return Remote("", address, branch, keep)
+    program.run("remote", "add", "--", "origin", address, keep=keep)
+    return Remote("origin", address, branch, keep)
 
 
 def _upstream(program: GitProgram, name: str, branch: str) -> str:
@@ -170,19 +174,24 @@ def fetch(program: GitProgram, remote: Remote) -> str | None:
         StorageFailed: it refuses us, or what it has is broken.
     """
     refspec = f"+refs/heads/{remote.branch}:{remote.tracking}"
-    code, _, err = _exchange(
-        program,
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-recurse-submodules",
-        "--no-write-fetch-head",
-        "--no-auto-maintenance",
-        "--upload-pack=git-upload-pack",
-        "--",
-        remote.address,
-        refspec,
-    )
+    for _ in range(_ATTEMPTS):
+        code, _, err = _exchange(
+            program,
+            remote,
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--upload-pack=git-upload-pack",
+            "--",
+            remote.address,
+            refspec,
+        )
+        if b"cannot lock ref" not in err:
+            break
+        time.sleep(_PAUSE)  # somebody else fetches at this very moment
     if code == 0:
         sha = (
             program.run("rev-parse", "--verify", "--quiet", f"{remote.tracking}^{{commit}}").decode().strip()
@@ -198,7 +207,14 @@ def fetch(program: GitProgram, remote: Remote) -> str | None:
 def other_branch(program: GitProgram, remote: Remote) -> str:
     """Give the branch that a remote calls its own, where it has none of our name; "" for an empty one."""
     code, out, _ = _exchange(
-        program, "ls-remote", "--symref", "--upload-pack=git-upload-pack", "--", remote.address, "HEAD"
+        program,
+        remote,
+        "ls-remote",
+        "--symref",
+        "--upload-pack=git-upload-pack",
+        "--",
+        remote.address,
+        "HEAD",
     )
     found = re.match(r"ref: refs/heads/(\S+)\tHEAD\n.", out.decode("utf-8", "replace")) if code == 0 else None
     return found[1] if found else ""
@@ -210,26 +226,38 @@ def push(program: GitProgram, remote: Remote, sha: str) -> bool:
     Raises:
         OfflineError: it cannot be reached.
         StorageFailed: it refuses us.
+        VaultBusy: its branch is locked.
     """
     if not is_sha(sha):
         raise BadArgument("A commit is named by its full hash here.")
-    code, out, err = _exchange(
-        program,
-        "push",
-        "--quiet",
-        "--porcelain",
-        "--no-verify",
-        "--no-follow-tags",
-        "--recurse-submodules=no",
-        "--receive-pack=git-receive-pack",
-        "--",
-        remote.address,
-        f"{sha}:refs/heads/{remote.branch}",
-    )
-    if code == 0:
-        program.run("update-ref", "--no-deref", remote.tracking, sha)
-        return True
-    words = program.words(out + b"\n" + err)
+    for _ in range(_ATTEMPTS):
+        code, out, err = _exchange(
+            program,
+            remote,
+            "push",
+            "--quiet",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            "--receive-pack=git-receive-pack",
+            "--",
+            remote.address,
+            f"{sha}:refs/heads/{remote.branch}",
+        )
+        if code == 0:
+            # Only what is known of the remote: the next fetch says it again.
+            program.attempt("update-ref", "--no-deref", remote.tracking, sha, keep=remote.keep)
+            return True
+        words = program.words(out + b"\n" + err)
+        if "file exists" not in words.lower():
+            break
+        time.sleep(_PAUSE)  # somebody else pushes at this very moment
+    else:
+        raise VaultBusy(
+            f"The remote's branch {remote.branch} is locked by another Git program. Sync again in a while. "
+            f"If none is running there, remove refs/heads/{remote.branch}.lock in {remote.shown}."
+        )
     if any(sign in words.lower() for sign in _REJECTED):
         return False
     _refuse(program, remote, words, "pushed to")
@@ -239,11 +267,11 @@ def push(program: GitProgram, remote: Remote, sha: str) -> bool:
 def follow(program: GitProgram, remote: Remote, branch: str) -> None:
     """Remember a named remote as the one that a branch follows, unless it follows one."""
     if remote.name and not _setting(program, f"branch.{branch}.remote"):
-        program.run("config", "--local", f"branch.{branch}.remote", remote.name)
-        program.run("config", "--local", f"branch.{branch}.merge", f"refs/heads/{remote.branch}")
+        for key, value in (("remote", remote.name), ("merge", f"refs/heads/{remote.branch}")):
+            program.run("config", "--local", f"branch.{branch}.{key}", value, keep=remote.keep)
 
 
-def _exchange(program: GitProgram, *arguments: str) -> tuple[int, bytes, bytes]:
+def _exchange(program: GitProgram, remote: Remote, *arguments: str) -> tuple[int, bytes, bytes]:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     return program.attempt(
         *settings,
@@ -251,6 +279,7 @@ def _exchange(program: GitProgram, *arguments: str) -> tuple[int, bytes, bytes]:
         extra={"GIT_ALLOW_PROTOCOL": ALLOWED},
         network=True,
         timeout=LONGEST,
+        keep=remote.keep,
     )
 
 

@@ -9,10 +9,12 @@ from types import TracebackType
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
 from vault_mcp.storage.git.condition import Finding, findings
+from vault_mcp.storage.git.cut_off import git_locks, remove_left
 from vault_mcp.storage.git.discovery import find_repository, refuse_other_owner
 from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.driver import is_registered, register
 from vault_mcp.storage.git.environment import GitProgram
+from vault_mcp.storage.git.erasing import UNFINISHED
 from vault_mcp.storage.git.flush import Durability, WhenQuiet, flush_all
 from vault_mcp.storage.git.history import HistoryCommit, first_parents, read_history
 from vault_mcp.storage.git.ignore import Ignore
@@ -199,7 +201,12 @@ class Repository:
             self._lock.release()
             raise
 
+    def lock_inherited(self) -> tuple[int, ...]:
+        """Give what a command is to inherit that has to keep others from writing even if we are killed."""
+        return self._lock.inherited()
+
     def _writer(self) -> Writer:
+        remove_left(f"{self._state_dir}/{UNFINISHED}", git_locks(self.common_dir, "refs", "logs"))
         refuse_under_way(self.git_dir)
         self._shop.probe.look()
         if self._shop.intents.pending() or self._unswept:
