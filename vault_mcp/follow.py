@@ -170,11 +170,24 @@ def follow_files(vault: Vault, writer: Writer, paths: frozenset[str] | None) -> 
         else:
             found[path] = stat
     vault.owed.clear()
-    if not found and not gone:
-        return
+    if found or gone:
+        _take_in(vault, writer, found, gone)
+
+
+def follow_found(vault: Vault, writer: Writer, found: Mapping[str, FileStat]) -> None:
+    """Do as `follow_files` with files that a comparison has just found to differ, without another look.
+
+    One that another process has taken in since then is passed over.
+    """
+    with vault.snapshot() as reader:
+        known = reader.stats(found)
+    _take_in(vault, writer, [path for path, stat in found.items() if known.get(path) != seen(stat)], ())
+
+
+def _take_in(vault: Vault, writer: Writer, found: Iterable[str], gone: Iterable[str]) -> None:
     changed = _Changed(vault, writer)
-    for path, stat in found.items():
-        changed.file(path, stat)
+    for path in sorted(found):  # folder by folder: so their rows and trees lie side by side
+        changed.file(path)
         if len(changed.rows) >= BATCH:
             changed.save()
     for path in gone:
@@ -271,7 +284,7 @@ class _Changed:
         self.gone: list[str] = []
         self.edits: dict[str, Write] = {}
 
-    def file(self, path: str, stat: FileStat) -> None:
+    def file(self, path: str) -> None:
         found = _read(self.vault, path)
         if found is None:
             return
@@ -305,9 +318,7 @@ class _Changed:
         old = {path: self._old(path) for path in edits}
         done = self._commit(edits, all_of_them=even_if_left)
         with self.vault.index.writing() as index:
-            for path, (blob, stat, note) in self.rows.items():
-                if path not in ignored:
-                    index.put_file(path, blob, stat, note)
+            index.put_files((path, *row) for path, row in self.rows.items() if path not in ignored)
             for path in self.gone:
                 index.remove(path)
             if done is not None and done.sha != done.parent:

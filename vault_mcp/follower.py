@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vault_mcp import progress
 from vault_mcp.errors import RepositoryRefused, StorageFailed, VaultBusy, VaultError
-from vault_mcp.follow import align_history, compare, follow_files, look_at_files
+from vault_mcp.follow import align_history, compare, follow_files, follow_found, look_at_files
 from vault_mcp.storage.index import IndexDamaged, words
 from vault_mcp.storage.index.replay import replay as read_past
 
@@ -241,15 +241,20 @@ class Follower:
         """Take in a great many files a part at a time, so that nobody waits for the lock for long."""
         vault = self._vault
         found, gone = compare(vault, None)
-        paths = sorted([*found, *gone])
-        if len(paths) <= TURN:
+        if len(found) + len(gone) <= TURN:
             return
+        paths = sorted(found)
         for start in range(0, len(paths), TURN):
             self.progress = (start, len(paths))
             if self._stopping.is_set():
                 return
             with self._turn_of_writing() as writer:
-                follow_files(vault, writer, frozenset(paths[start : start + TURN]))
+                follow_found(vault, writer, {path: found[path] for path in paths[start : start + TURN]})
+        for start in range(0, len(gone), TURN):
+            if self._stopping.is_set():
+                return
+            with self._turn_of_writing() as writer:
+                follow_files(vault, writer, frozenset(gone[start : start + TURN]))
 
     def _look(self) -> None:
         try:

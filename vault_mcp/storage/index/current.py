@@ -5,13 +5,14 @@ note of a thousand costs one line's work. Lines are told apart by their text, no
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from vault_mcp.notes.links import stem_key
 from vault_mcp.notes.note import Note
 from vault_mcp.storage.files import FileStat
-from vault_mcp.storage.index.arrange import GAP, Kept, arrange
+from vault_mcp.storage.index.arrange import Kept, arrange
+from vault_mcp.storage.index.fresh import FreshNotes, add_rows
 from vault_mcp.storage.index.note_rows import (
     count_current,
     differs,
@@ -63,13 +64,22 @@ class CurrentTables:
             stat: As it was when these bytes were read.
             note: What `read_note` gave; None for a file that is no note.
         """
+        self.put_files([(path, blob, stat, note)])
+
+    def put_files(self, files: Iterable[tuple[str, str, FileStat, Note | None]]) -> None:
+        """Do as `put_file` with many files, each path once."""
+        fresh = FreshNotes()
+        for path, blob, stat, note in files:
+            self._put(path, (blob, *seen(stat)), note, fresh)
+            self._blobs[path] = blob
+        self._write(fresh)
+
+    def _put(self, path: str, told: tuple[object, ...], note: Note | None, fresh: FreshNotes) -> None:
         row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
-        self._blobs[path] = blob
-        told = (blob, *seen(stat))
         if row is None:
             number = self._insert_file(path, told)
             if note is not None:
-                self._insert_note(number, path, note)
+                self._insert_note(number, path, note, fresh)
             return
         number = row[0]
         self._db.execute(
@@ -81,7 +91,7 @@ class CurrentTables:
             if old is not None:
                 self._clear(number, old)
         elif old is None:
-            self._insert_note(number, path, note)
+            self._insert_note(number, path, note, fresh)
         else:
             self._update_note(number, path, old, note)
 
@@ -116,39 +126,16 @@ class CurrentTables:
 
     # -- a note that is new to the index
 
-    def _insert_note(self, number: int, path: str, note: Note) -> None:
+    def _insert_note(self, number: int, path: str, note: Note, fresh: FreshNotes) -> None:
         row = note_row(path, note)
         self._undated.add(path)
-        self._db.execute(
-            f"INSERT INTO notes (id, {_NOTE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, *row),
-        )
-        base = number << SHIFT
-        units: list[tuple[int, int, str]] = [(base, NAME, name_unit(note))]
-        following = base
-        if note.observations:
-            rows = []
-            for position, item in enumerate(note.observations):
-                following += 1
-                rows.append(observation_row(following, position * GAP, item))
-                units.append(observation_unit(following, item))
-            self._add_observations(rows)
-        role, pieces = prose_of(note)
-        if pieces:
-            prose = []
-            for position, (heading, text) in enumerate(pieces):
-                following += 1
-                prose.append((following, position * GAP, heading, text))
-                units.append((following, role, padded(text)))
-            self._db.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", prose)
-        if note.relations:
-            self._add_relations(
-                [relation_row(base + n + 1, n * GAP, item) for n, item in enumerate(note.relations)]
-            )
-        self._add_keys("links", base, links_of(note))
-        self._add_keys("tags", base, tags_of(note))
-        self._add_units(units)
+        fresh.add(number, row, note)
         self._count(row, len(note.relations), count_current(note.observations), 1)
+
+    def _write(self, fresh: FreshNotes) -> None:
+        """Write notes that are new, and have their units enter the trigram index."""
+        fresh.write(self._db)
+        self._put_off([unit[0] for unit in fresh.units])
 
     # -- a note that the index knows
 
@@ -168,7 +155,9 @@ class CurrentTables:
         ).fetchone()[0]
         if top - base + len(note.observations) + len(note.passages) + 1 > MOST_ROWS:
             self._clear(number, old)
-            self._insert_note(number, path, note)
+            fresh = FreshNotes()
+            self._insert_note(number, path, note, fresh)
+            self._write(fresh)
             return
         named = name_unit(note)
         before = self._db.execute("SELECT folded FROM units WHERE id = ?", (base,)).fetchone()
@@ -212,7 +201,7 @@ class CurrentTables:
             top += 1
             rows.append(observation_row(top, position, items[index]))
             units.append(observation_unit(top, items[index]))
-        self._add_observations(rows)
+        self._add("observations", rows)
         self._add_units(units)
         if any(items[index].stamp is None for index, _ in (*kept.new, *other)) or any(
             known[number][8] for _, number in other
@@ -236,7 +225,7 @@ class CurrentTables:
             rows.append((top, position, *pieces[index]))
             units.append((top, role, padded(pieces[index][1])))
         if rows:
-            self._db.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", rows)
+            self._add("passages", rows)
             self._add_units(units)
 
     def _update_relations(self, base: int, end: int, note: Note) -> int:
@@ -269,11 +258,12 @@ class CurrentTables:
             self._undated.add(note.path)
         if kept.new:
             top = _top(base, [row[0] for row in old])
-            self._add_relations(
+            self._add(
+                "relations",
                 [
                     relation_row(top + n, position, items[index])
                     for n, (index, position) in enumerate(kept.new, start=1)
-                ]
+                ],
             )
         return len(old)
 
@@ -300,28 +290,22 @@ class CurrentTables:
 
     # -- rows
 
-    def _add_observations(self, rows: list[tuple[object, ...]]) -> None:
+    def _add(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         if rows:
-            self._db.executemany(
-                "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-            )
-
-    def _add_relations(self, rows: list[tuple[object, ...]]) -> None:
-        if rows:
-            self._db.executemany(
-                "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-            )
+            add_rows(self._db, table, rows)
 
     def _add_keys(self, table: str, top: int, keys: Iterable[str]) -> None:
-        rows = [(top + n, key) for n, key in enumerate(keys, start=1)]
-        if rows:
-            self._db.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+        self._add(table, [(top + n, key) for n, key in enumerate(keys, start=1)])
 
     def _add_units(self, units: list[tuple[int, int, str]]) -> None:
         if units:
-            self._db.executemany("INSERT INTO units VALUES (?, ?, ?)", units)
-            self._db.executemany("INSERT INTO unsettled VALUES (?)", [(unit[0],) for unit in units])
-            self._state.unsettled += len(units)
+            add_rows(self._db, "units", units)
+            self._put_off([unit[0] for unit in units])
+
+    def _put_off(self, units: list[int]) -> None:
+        """Have units wait to enter the trigram index."""
+        self._db.executemany("INSERT INTO unsettled VALUES (?)", [(unit,) for unit in units])
+        self._state.unsettled += len(units)
 
     def _drop_units(self, numbers: Iterable[int]) -> None:
         for number in numbers:

@@ -50,6 +50,11 @@ class Lookup(Snapshot):
         row = self._one(f"{FILE} WHERE path = ?", (storable(path),))
         return FileRow(row[0], row[1], FileStat(*row[2:])) if row else None
 
+    def stats(self, paths: Iterable[str]) -> dict[str, tuple[int, int, int, int, int]]:
+        """Give what the disk told of files when they were indexed, of those that are known (see `seen`)."""
+        rows = ((path, self._one(f"{FILE} WHERE path = ?", (storable(path),))) for path in paths)
+        return {path: row[2:] for path, row in rows if row}
+
     def files(self, under: str = "") -> Iterator[tuple[str, str, int, int, int, int, int]]:
         """Give (path, blob, size, mtime_ns, ctime_ns, ino, mode) of every file, or of those below a folder.
 

@@ -9,6 +9,8 @@ _UNSEEN = re.compile(r"[\x00-\x20\x7f-\x9f\s]+")
 
 def searchable(text: str) -> str:
     """Fold a text and let every run of white space and control characters be one space, none at the edges."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.lower().strip(" ")
     try:
         text.encode()
     except UnicodeEncodeError:  # lone surrogates, which SQLite cannot hold
