@@ -14,7 +14,7 @@ from tests.doors.frames import Frame, Server, greeting
 from tests.graph_model import TOOLS, Call, Caller, Model
 from tests.serving import Graph, ask, count, entity, faults, given, graph, greeted, head, serve
 from tests.vaults import PERSON, git, make_vault
-from tests.waiting import wait_until
+from tests.waiting import HANGS, wait_until
 from vault_mcp.notes.note import read_note
 
 HAND = "Written by hand"
@@ -39,7 +39,7 @@ def in_files(root: Path) -> dict[str, list[str]]:
 def pass_time(seconds: float) -> None:
     """Let a random moment come."""
     moment = time.monotonic() + seconds
-    wait_until(lambda: time.monotonic() >= moment, every=0.0001)
+    wait_until(lambda: time.monotonic() >= moment, seconds + HANGS, every=0.0001)
 
 
 class Ordeal:

@@ -137,7 +137,8 @@ def test_a_write_goes_on_where_an_erasure_was_killed_with_its_git(tmp_path: Path
     with opened(root, OPTIONS) as vault:
         vault.wait_until_compared(60)
         (root / ".git/vault-mcp" / UNFINISHED).write_bytes(b"")
-        for name in ("refs/heads/main.lock", "HEAD.lock", "packed-refs.lock", "logs/refs/heads/main.lock"):
+        branch = ("refs/heads/main.lock", "logs/refs/heads/main.lock")
+        for name in (*branch, "HEAD.lock", "packed-refs.lock", "objects/info/commit-graph.lock"):
             left(root / ".git" / name)
         create_entities(vault, CLAUDE, ADA)
     assert list((root / ".git").rglob("*.lock")) == []

@@ -206,7 +206,10 @@ class Repository:
         return self._lock.inherited()
 
     def _writer(self) -> Writer:
-        remove_left(f"{self._state_dir}/{UNFINISHED}", git_locks(self.common_dir, "refs", "logs"))
+        remove_left(
+            f"{self._state_dir}/{UNFINISHED}",
+            git_locks(self.common_dir, "refs", "logs", "objects/info", "objects/pack"),
+        )
         refuse_under_way(self.git_dir)
         self._shop.probe.look()
         if self._shop.intents.pending() or self._unswept:
