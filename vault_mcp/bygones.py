@@ -1,4 +1,7 @@
-"""Indexes of a vault as it was: made when somebody asks for a moment, kept for the next question about it."""
+"""The vault as it was: out of the timeline, or from an index made of a moment and kept for the next question.
+
+Such an index is needed as long as the timeline is being built.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,10 @@ class Bygones:
         `seq` is the commit's number in the history tables, which have to reach it. With `words` the word
         index is brought in step too, which only recall needs.
         """
+        with self._vault.timekeeping.reading(sha, seq) as reader:
+            if reader is not None:
+                yield reader
+                return
         with self._lock:
             index = self._known.get(sha or "")
             if index is None:

@@ -38,7 +38,7 @@ SHORTEST = 4
 
 LINK = 0o120000
 _BINARY = 8192
-_LEFT_OVER = ("index-", "bygone-", "own-", "next-index", "file-")
+_LEFT_OVER = ("index-", "timeline-", "bygone-", "own-", "next-index", "file-")
 """How the names of files in the state folder begin that can hold words of notes, and are made anew."""
 
 
@@ -161,6 +161,7 @@ def erase(vault: Vault, wanted: Wanted, found: Found) -> Erased:
         )
         vault.index.close()
         vault.bygones.close()
+        vault.timekeeping.close()
         _forget_index(repository.state_dir)
         repository.wipe_log()
         eraser.clear_up()

@@ -169,6 +169,7 @@ class Follower:
                 if not self._vault.alone:
                     self._replay_and_tell()
                 self._settle()
+                self._keep_time()
             except (VaultError, OSError) as error:
                 self._vault.trouble(str(error))
             except IndexDamaged:
@@ -207,6 +208,11 @@ class Follower:
                 vault.index.empty_log()
                 written = 0
         vault.settled()
+
+    def _keep_time(self) -> None:
+        """Bring the timeline in step, where there is one; its file is its own, so no call waits for it."""
+        while not self._stopping.is_set() and self._vault.timekeeping.catch_up():
+            self._let_calls_in()
 
     def _let_calls_in(self) -> None:
         """Wait, a second at most, until no call of this process waits for the lock between two turns."""

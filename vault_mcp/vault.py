@@ -25,6 +25,7 @@ from vault_mcp.storage.git.repository import Repository
 from vault_mcp.storage.git.writer import Committed, Write, Writer
 from vault_mcp.storage.index import FILE_NAME, Index, IndexDamaged, Reader
 from vault_mcp.storage.watcher import Watcher
+from vault_mcp.timekeeping import Timekeeping
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,8 @@ class Vault:
         root: the folder, absolute.
         repository: its Git repository.
         index: its index.
-        bygones: the indexes of moments that were asked about.
+        bygones: the vault as it was at moments that are asked about.
+        timekeeping: the timeline, which answers for any moment.
         options: how it behaves.
         listeners: called, from any thread, when what the vault holds has changed, whoever changed it.
         troubles: what went wrong in the background, a sentence each, for `doctor`.
@@ -90,6 +92,7 @@ class Vault:
         self.owed: set[str] = set()
         self._signature: object = None
         self.bygones = Bygones(self)
+        self.timekeeping = Timekeeping(self)
         self._closed = False
         self.meaning = Meaning(self)
         self._follower = Follower(self)
@@ -157,6 +160,7 @@ class Vault:
         self.meaning.close()
         self._follower.stop()
         self.bygones.close()
+        self.timekeeping.close()
         self.index.close()
         self.repository.close()
         if self._passing is not None:

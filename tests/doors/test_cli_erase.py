@@ -47,6 +47,7 @@ def root(tmp_path: Path) -> Path:
         observations.supersede_observation(vault, CURSOR, "Ada", "likes tea", f"said: {SECRET}, " + "x" * 300)
         keys.write_memory(vault, CLAUDE, SECRET, f'{{"password": "{SECRET}"}}')
         memories.memory_remember(vault, CLAUDE, f"On Monday {SECRET}, and more words after that", "s1")
+        reading.read_graph(vault, CLAUDE, as_of="now")  # the timeline holds it too
         write_files(root, {f"{SECRET}.md": ENTITY + "- by hand\n", "link.md": f"[[{SECRET}]]\n"})
         vault.noticed(None)
         since.history_since(vault, CLAUDE)

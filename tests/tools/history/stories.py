@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ from typing import Any
 
 from tests.vaults import CLAUDE, CURSOR, git
 from vault_mcp.errors import VaultError
+from vault_mcp.timekeeping import Timekeeping
 from vault_mcp.tools.files import editing, moving
 from vault_mcp.tools.graph import entities, observations, reading, relations
 from vault_mcp.tools.keys import writing
@@ -53,6 +55,12 @@ class Story:
             with contextlib.suppress(VaultError):
                 step(self)
             self.graphs[self.head()] = graph_of(self.vault)
+
+
+@contextlib.contextmanager
+def unreached(self: Timekeeping, sha: str | None, seq: int) -> Iterator[None]:
+    """Stand for a timeline that is not that far: an index of the moment is made then."""
+    yield None
 
 
 def graph_of(vault: Vault, as_of: str = "") -> Any:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from tests.tools.history.stories import unreached
 from tests.vaults import CLAUDE, CURSOR, clean, git, make_vault, opened, write_files
 from vault_mcp.errors import NotFound
 from vault_mcp.storage.git.marks import mark_of, move_mark, ref_of
+from vault_mcp.timekeeping import Timekeeping
 from vault_mcp.tools.files import editing, moving, viewing
 from vault_mcp.tools.graph import entities, observations, reading
 from vault_mcp.tools.history import blame, looking, since
@@ -203,7 +205,10 @@ def test_the_past_knows_nothing_of_what_is_in_no_commit(root: Path) -> None:
         assert [fact["text"] for fact in then["entities"][0]["observations"]] == ["one"]
 
 
-def test_a_moment_long_ago_is_answered_from_the_few_notes_of_then(root: Path) -> None:
+def test_a_moment_long_ago_is_answered_from_the_few_notes_of_then(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Timekeeping, "reading", unreached)
     with opened(root) as vault:
         create(vault, "Ada", "one")
         moment = head(root)

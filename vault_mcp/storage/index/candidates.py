@@ -116,8 +116,11 @@ class Finder:
             if term in common:
                 found.holding.append(self._guessed(term))
             else:
-                count = found.add(self._holding(_source(term), term))
-                found.holding.append(count + sum(term in unit.folded for unit in waiting.units.values()))
+                # The number of one that waits may still stand in the trigram index, for the unit before it.
+                settled = [row for row in self._holding(_source(term), term) if row[0] not in waiting.units]
+                found.add(settled)
+                waits = sum(term in unit.folded for unit in waiting.units.values())
+                found.holding.append(len(settled) + waits)
         rare_notes = list(dict.fromkeys(number >> SHIFT for number in found.units))
         found.units.update(waiting.units)
         if common:

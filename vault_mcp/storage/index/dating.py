@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from vault_mcp.storage.index.dates import read_stamp, written
+from vault_mcp.storage.index.dates import Dates, dates_of, read_stamp, written
 from vault_mcp.storage.index.schema import BY_TOOL, GIT_ADDED, GIT_EDITED, MOST_ROWS, SHIFT
 
 BY_PERSON = ("", "hand-edit")
@@ -18,6 +18,10 @@ WHERE f.lineage = :lineage AND f.first_seq <= :seq AND (f.last_seq IS NULL OR f.
   AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
   AND f.kind IN ('observation', 'superseded', 'relation')
 """
+_MADE = (
+    "SELECT c.at, c.author FROM lineage_commits l JOIN commits c ON c.seq = l.seq WHERE l.lineage = ?"
+    " ORDER BY l.seq LIMIT 1"
+)
 _OBSERVATION = "UPDATE observations SET {}, touched = {} WHERE id = :id AND "
 _RELATION = "UPDATE relations SET {} WHERE id = :id AND "
 # The lines of one note with their text as facts have it. Looked for once and not line by line: one note may
@@ -53,14 +57,55 @@ _NOW = 1 << 61
 """A commit number behind every other."""
 
 
-class _Commit(NamedTuple):
+class Told(NamedTuple):
+    """What Git tells of one line: who brought it, where it has no stamp, or else who edited it after that."""
+
+    is_relation: bool
+    text: str
+    stamp: str | None
     at: int
     author: str
     tool: str
 
     @property
-    def bit(self) -> int:
-        return 0 if self.tool in BY_PERSON else BY_TOOL
+    def bits(self) -> int:
+        """What this makes of a line's `from_git`."""
+        by = 0 if self.tool in BY_PERSON else BY_TOOL
+        return by | (GIT_ADDED if self.stamp is None else GIT_EDITED)
+
+    def date(self, dates: Dates) -> Dates:
+        """Give a line's dates with what this tells; as they are where the line has another stamp."""
+        when = written(self.at)
+        stamp = read_stamp(self.stamp)
+        if stamp is None:
+            if not dates.from_git & GIT_ADDED:
+                return dates
+            return dates._replace(added_at=when, agent=self.author, added=self.at, from_git=self.bits)
+        if dates.from_git & (GIT_ADDED | GIT_EDITED) or dates[:4] != dates_of(stamp)[:4]:
+            return dates
+        return dates._replace(
+            said_at=dates.edited_at,
+            said_by=dates.edited_by,
+            edited_at=when,
+            edited_by=self.author,
+            edited=self.at,
+            from_git=self.bits,
+        )
+
+
+def told_of(db: sqlite3.Connection, lineage: int, seq: int = _NOW) -> list[Told]:
+    """Give what Git tells of the lines that a note has at a commit."""
+    lines = db.execute(_LINES, {"lineage": lineage, "seq": seq})
+    return [
+        Told(kind == "relation", text, stamp, *(told[3:] if stamp else told[:3]))
+        for kind, text, stamp, *told in lines
+    ]
+
+
+def made_by(db: sqlite3.Connection, lineage: int) -> tuple[int, str] | None:
+    """Give time and author of the commit that brought a note first."""
+    row: tuple[int, str] | None = db.execute(_MADE, (lineage,)).fetchone()
+    return row
 
 
 def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None:
@@ -77,17 +122,11 @@ def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None
     if row is None:
         return
     number, lineage = row
-    lines = db.execute(_LINES, {"lineage": lineage, "seq": seq}).fetchall()
+    lines = told_of(db, lineage, seq)
     rows = _rows_by_text(db, number) if lines else {}
-    for kind, text, stamp, *told in lines:
-        bit, commit = (GIT_EDITED, _Commit(*told[3:])) if stamp else (GIT_ADDED, _Commit(*told[:3]))
-        values = {
-            "time": written(commit.at),
-            "by": commit.author,
-            "at": commit.at,
-            "bits": bit | commit.bit,
-        }
-        own = read_stamp(stamp)
+    for told in lines:
+        values = {"time": written(told.at), "by": told.author, "at": told.at, "bits": told.bits}
+        own = read_stamp(told.stamp)
         if own is not None:
             values |= {
                 "added_at": own.added_at,
@@ -95,14 +134,10 @@ def date_note(db: sqlite3.Connection, path: str, seq: int | None = None) -> None
                 "edited_at": own.edited_at,
                 "edited_by": own.edited_by,
             }
-        is_relation = kind == "relation"
-        for one in rows.get((is_relation, text), ()):
-            db.execute(_UPDATES[bit, is_relation], values | {"id": one})
-    made = db.execute(
-        "SELECT c.at, c.author FROM lineage_commits l JOIN commits c ON c.seq = l.seq WHERE l.lineage = ?"
-        " ORDER BY l.seq LIMIT 1",
-        (lineage,),
-    ).fetchone()
+        update = _UPDATES[GIT_ADDED if told.stamp is None else GIT_EDITED, told.is_relation]
+        for one in rows.get((told.is_relation, told.text), ()):
+            db.execute(update, values | {"id": one})
+    made = made_by(db, lineage)
     if made is not None:
         db.execute(
             "UPDATE notes SET added = ?, added_by = ? WHERE id = ? AND created IS NULL",

@@ -18,8 +18,11 @@ NAME_MARK = "\x02"
 """Stands before each word of a name in the trigram index, so that a name is found among many texts."""
 
 # One more space at the end gives the last two characters of a text a trigram each that begins with them. A
-# name (row 0 of its note) is written twice: with its words marked, and plain.
-_WRITTEN = f"CASE WHEN id & {MOST_ROWS} THEN '' ELSE replace(folded, ' ', '{NAME_MARK}') END || folded || ' '"
+# name is written twice: with its words marked, and plain.
+WRITTEN = "CASE WHEN {} THEN replace(folded, ' ', '" + NAME_MARK + "') ELSE '' END || folded || ' '"
+"""What the trigram index holds of a unit, in SQL; to be told when a unit is a name."""
+
+_WRITTEN = WRITTEN.format(f"NOT id & {MOST_ROWS}")
 
 
 def settle(db: sqlite3.Connection) -> None:

@@ -72,6 +72,8 @@ class HistoryTables:
         """Forget the whole past: it was rewritten."""
         for table in HISTORY_TABLES:
             self._db.execute(f"DELETE FROM {table}")
+        # Lineages may be numbered otherwise the next time: a timeline of theirs is worth nothing then.
+        self._db.execute("UPDATE history_mark SET mark = hex(randomblob(8))")
         self._last = None
 
     def rewind(self, sha: str) -> list[str]:

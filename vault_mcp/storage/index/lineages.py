@@ -8,6 +8,7 @@ from typing import Any
 from vault_mcp.notes.fold import fold
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.dates import read_stamp
+from vault_mcp.storage.index.dating import Told, made_by, told_of
 from vault_mcp.storage.index.past import Past
 from vault_mcp.storage.index.rows import CommitRow, FactVersion, Page, Place, Step, Wanted
 from vault_mcp.storage.index.storable import storable
@@ -108,6 +109,37 @@ class Lineages(Past):
     def changes_by_author(self) -> list[tuple[str, int]]:
         """Give (author, changes), the busiest first."""
         return self._rows("SELECT author, count(*) AS n FROM commits GROUP BY author ORDER BY n DESC, author")
+
+    # -- for the timeline
+
+    @property
+    def history_mark(self) -> str:
+        """A mark that is another one as soon as notes may be numbered otherwise."""
+        mark: str = self._one("SELECT mark FROM history_mark")[0]
+        return mark
+
+    def changes_between(self, first: int, last: int, most: int = -1) -> list[tuple[int, str, int, str, str]]:
+        """Give (commit number, hash, lineage, path, blob) of what commits behind `first` up to `last` did.
+
+        They come in the order of the commits. A note that has no file any more has the path "" and no blob;
+        a commit that touched nothing has the lineage 0.
+        """
+        return self._rows(
+            "SELECT c.seq, c.sha, coalesce(l.lineage, 0), coalesce(p.path, ''), coalesce(l.blob, '')"
+            " FROM commits c LEFT JOIN lineage_commits l ON l.seq = c.seq"
+            " LEFT JOIN places p ON p.lineage = l.lineage AND p.first_seq <= c.seq"
+            " AND (p.last_seq IS NULL OR p.last_seq > c.seq)"
+            " WHERE c.seq > ? AND c.seq <= ? ORDER BY c.seq LIMIT ?",
+            (first, last, most),
+        )
+
+    def told_of(self, lineage: int, seq: int) -> list[Told]:
+        """Give what Git tells of the lines that a note has at a commit."""
+        return told_of(self._db, lineage, seq)
+
+    def made_by(self, lineage: int) -> tuple[int, str] | None:
+        """Give time and author of the commit that brought a note first."""
+        return made_by(self._db, lineage)
 
     # -- what commits did to files
 

@@ -9,7 +9,7 @@ Two floors. *Current* tables say what the files hold now; they are in step with 
 *History* tables say what was there before, up to the commit `state.history_head`, which may lie behind.
 """
 
-VERSION = 4
+VERSION = 5
 """Raised whenever a table changes: an index of another version is thrown away and made anew."""
 
 ARCHIVE = "archive/"
@@ -32,6 +32,29 @@ _DATES = """
   added_at TEXT, agent TEXT, edited_at TEXT, edited_by TEXT,
   from_git INTEGER NOT NULL, added INTEGER, edited INTEGER, said_at TEXT, said_by TEXT"""
 
+NOTES = """
+  kind TEXT NOT NULL, archived INTEGER NOT NULL, name_key TEXT NOT NULL,
+  name TEXT NOT NULL, type TEXT NOT NULL, created TEXT, agent TEXT, added INTEGER, added_by TEXT,
+  memory_id INTEGER, importance INTEGER, session TEXT NOT NULL, more TEXT"""
+OBSERVATIONS = f"""
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, superseded INTEGER NOT NULL,{_DATES},
+  touched INTEGER, more TEXT"""
+RELATIONS = f"""
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, shown TEXT,
+  stem_key TEXT NOT NULL,{_DATES}, more TEXT"""
+LINKS = "id INTEGER PRIMARY KEY, stem_key TEXT NOT NULL"
+TAGS = "id INTEGER PRIMARY KEY, tag TEXT NOT NULL"
+PASSAGES = "id INTEGER PRIMARY KEY, position INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL"
+UNITS = "id INTEGER PRIMARY KEY, role INTEGER NOT NULL, folded TEXT NOT NULL"
+"""Columns, which the timeline has too (see `timeline_schema`)."""
+
+GRAMS = """
+CREATE VIRTUAL TABLE grams USING fts5 (
+  folded, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
+);
+CREATE VIRTUAL TABLE gram_rows USING fts5vocab (grams, instance);
+"""
+
 CURRENT = f"""
 CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -50,46 +73,34 @@ CREATE TABLE files (
 CREATE INDEX files_by_stem ON files (stem_key);
 CREATE INDEX files_by_folder ON files (folder);
 
-CREATE TABLE notes (
-  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, archived INTEGER NOT NULL, name_key TEXT NOT NULL,
-  name TEXT NOT NULL, type TEXT NOT NULL, created TEXT, agent TEXT, added INTEGER, added_by TEXT,
-  memory_id INTEGER, importance INTEGER, session TEXT NOT NULL, more TEXT
-);
+CREATE TABLE notes (id INTEGER PRIMARY KEY, {NOTES});
 CREATE INDEX notes_by_name ON notes (kind, archived, name_key);
 CREATE INDEX notes_by_memory ON notes (memory_id) WHERE memory_id IS NOT NULL;
 CREATE INDEX notes_by_session ON notes (session, memory_id) WHERE memory_id IS NOT NULL;
 
-CREATE TABLE observations (
-  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, superseded INTEGER NOT NULL,{_DATES},
-  touched INTEGER, more TEXT
-);
+CREATE TABLE observations ({OBSERVATIONS});
 CREATE INDEX observations_by_time ON observations (touched) WHERE touched IS NOT NULL;
 
-CREATE TABLE relations (
-  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, shown TEXT,
-  stem_key TEXT NOT NULL,{_DATES}, more TEXT
-);
+CREATE TABLE relations ({RELATIONS});
 CREATE INDEX relations_by_stem ON relations (stem_key);
 
-CREATE TABLE links (id INTEGER PRIMARY KEY, stem_key TEXT NOT NULL);
+CREATE TABLE links ({LINKS});
 CREATE INDEX links_by_stem ON links (stem_key);
 
-CREATE TABLE tags (id INTEGER PRIMARY KEY, tag TEXT NOT NULL);
+CREATE TABLE tags ({TAGS});
 
-CREATE TABLE passages (
-  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL
-);
+CREATE TABLE passages ({PASSAGES});
 
-CREATE TABLE units (id INTEGER PRIMARY KEY, role INTEGER NOT NULL, folded TEXT NOT NULL);
+CREATE TABLE units ({UNITS});
 CREATE TABLE unsettled (id INTEGER PRIMARY KEY);
 CREATE TABLE settled_dead (id INTEGER PRIMARY KEY, folded TEXT NOT NULL);
-CREATE VIRTUAL TABLE grams USING fts5 (
-  folded, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
-);
-CREATE VIRTUAL TABLE gram_rows USING fts5vocab (grams, instance);
+{GRAMS}
 """
 
 HISTORY = """
+CREATE TABLE history_mark (mark TEXT NOT NULL);
+INSERT INTO history_mark VALUES (hex(randomblob(8)));
+
 CREATE TABLE commits (
   seq INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, latest INTEGER NOT NULL,
   author TEXT NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL, subject TEXT NOT NULL

@@ -117,9 +117,7 @@ class WordTables:
             if number >> SHIFT != note:
                 note, title = number >> SHIFT, indexed(speaker_of(more) if kind == "memory" else name)
             rev += 1
-            words = indexed(text)
-            analysed = f"{title} {words}" if title and words and role != NAME else words or title
-            units.append((number, analysed, passage_key(text), rev))
+            units.append((number, words_of(role, text, title), passage_key(text), rev))
         db = self._db
         db.executemany("INSERT INTO word_units VALUES (?, ?, ?, ?)", units)
         db.executemany("INSERT INTO unit_words (rowid, words) VALUES (?, ?)", [unit[:2] for unit in units])
@@ -170,6 +168,12 @@ class WordTables:
     def drop_unvectored(self, keys: Sequence[bytes]) -> None:
         """Take texts off the list that are in no unit any more."""
         self._db.executemany("DELETE FROM unvectored WHERE key = ?", [(key,) for key in keys])
+
+
+def words_of(role: int, text: str, title: str) -> str:
+    """Give the words of a unit as they are indexed: those of its note's title (analysed) come first."""
+    words = indexed(text)
+    return f"{title} {words}" if title and words and role != NAME else words or title
 
 
 def speaker_of(more: str | None) -> str:
