@@ -279,6 +279,9 @@ class Follower:
             with vault.repository.writing(60) as writer:
                 old, new = vault.index.history_head, writer.head
                 if old == new or new is None:
+                    # Whoever read the last of it may still be at dating lines.
+                    while vault.index.undated and vault.index.date():
+                        pass
                     return True
                 old = align_history(vault, new)
             commits = repository.history(old, new)

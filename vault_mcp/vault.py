@@ -223,7 +223,7 @@ class Vault:
         """
         with self.reading():
             pass
-        if self.index.history_head == self.repository.head():
+        if self.index.history_head == self.repository.head() and not self.index.undated:
             return
         try:
             done = self._follower.replay(self.options.index_wait)

@@ -62,6 +62,12 @@ class Index(SqliteFile):
             row: tuple[str | None] = db.execute(f"SELECT {column} FROM state").fetchone()
             return row[0]
 
+    @property
+    def undated(self) -> bool:
+        """Whether notes wait for what history tells of their lines."""
+        with self._borrowed() as db:
+            return db.execute("SELECT 1 FROM undated LIMIT 1").fetchone() is not None
+
     # -- blocks
 
     @contextlib.contextmanager
@@ -95,6 +101,11 @@ class Index(SqliteFile):
             left = writer.date() > 0
         self.empty_log()
         return left
+
+    def date(self) -> bool:
+        """Date some of the notes that wait for it; False when there are none, or history is behind."""
+        with self.writing() as writer:
+            return writer.date() > 0
 
     def copy_to(self, path: str, *, history_alone: bool = False) -> "Index":
         """Make another index at `path` that says the same, or has the same history and no files."""
