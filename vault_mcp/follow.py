@@ -81,7 +81,7 @@ def record_commit(
                 index.put_file(path, blob, stat, notes[path][1])
         if tool == SYNC:  # Git tells what came with it
             commits = vault.repository.history(done.parent, done.sha)
-            in_step = index.history_head == done.parent and index.replay(commits, vault.repository.blob)
+            in_step = index.history_head == done.parent and index.replay(commits, vault.repository.blobs)
         else:
             in_step = index.append_commit(row, _changes(notes))
         index.set_head(done.sha)
@@ -115,7 +115,7 @@ def follow_head(vault: Vault, writer: Writer) -> None:
     # What a merge made of our side is no change of its first parent where that is theirs.
     touched.update(changed_files(repository.program, old, new))
     with vault.index.writing() as index:
-        in_step = index.history_head == old and index.replay(commits, repository.blob)
+        in_step = index.history_head == old and index.replay(commits, repository.blobs)
         index.put_off_dating()  # the lines that it is about are still to come
         index.set_head(new)
     if not in_step:

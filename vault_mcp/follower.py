@@ -286,7 +286,7 @@ class Follower:
                 old = align_history(vault, new)
             commits = repository.history(old, new)
             total = vault.commits_behind() if progress.wanted() else 0
-            for _ in read_past(vault.index, commits, repository.blob, turn=self._turn):
+            for _ in read_past(vault.index, commits, repository.blobs, turn=self._turn):
                 if self._stopping.is_set() or time.monotonic() > deadline:
                     self.wake()
                     return False

@@ -1,10 +1,10 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_mcp.notes import keyed, memory
 from vault_mcp.notes.line import Stamp
-from vault_mcp.notes.note import Fact, Note, Observation, Passage, Relation, facts, read_note
+from vault_mcp.notes.note import Fact, Note, Observation, Passage, Relation, facts, read_facts, read_note
 
 AT = "2026-10-05T09:12:33Z"
 LATER = "2026-10-06T10:00:00Z"
@@ -349,3 +349,14 @@ def test_nothing_in_a_text_makes_reading_fail(text: str) -> None:
 
     assert len({o.text for o in note.observations}) == len(note.observations)
     assert facts(note) == facts(read_note("folder/n.md", text))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["", "entity: person\n", "memory: episodic\n", "key: k\n"]),
+    st.lists(pieces | st.text(max_size=8), max_size=14).map("".join),
+)
+def test_facts_read_alone_are_those_of_the_whole_note(kind: str, body: str) -> None:
+    text = f"---\n{kind}---\n{body}"
+
+    assert read_facts("folder/n.md", text) == facts(read_note("folder/n.md", text))

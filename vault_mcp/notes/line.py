@@ -146,6 +146,9 @@ _DATE_MARK = re.compile(r" -(?=[0-9])")  # would read as the start of "supersede
 
 AGENT_LENGTH: Final = 100
 
+REMEMBERED: Final = 1000
+"""Characters up to which a line is remembered as it was read."""
+
 
 @lru_cache(maxsize=256)
 def clean_agent(name: str) -> str:
@@ -259,7 +262,14 @@ def relation_line(type: str, link: str, stamp: Stamp | None) -> str:
 
 
 def parse_bullet(body: str) -> Bullet:
-    r"""Return what a list line says; `body` is what follows ``- `` (a ``\r`` at its end is the line's)."""
+    r"""Return what a list line says; `body` is what follows ``- `` (a ``\r`` at its end is the line's).
+
+    Two versions of a note share most of their lines, so what was read a moment ago is remembered.
+    """
+    return (_remembered if len(body) <= REMEMBERED else _parsed)(body)
+
+
+def _parsed(body: str) -> Bullet:
     body = body.removesuffix("\r")
     start = body.rfind("%%+")
     plain = _PLAIN_STAMP.fullmatch(body, start) if start >= 0 else None
@@ -276,6 +286,9 @@ def parse_bullet(body: str) -> Bullet:
         raw, block_id = _without_block_id(body.strip())
         stamp = None
     return Bullet(decode(raw), stamp, block_id, _is_task(raw), raw)
+
+
+_remembered = lru_cache(maxsize=2048)(_parsed)
 
 
 def _is_task(raw: str) -> bool:

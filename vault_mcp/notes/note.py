@@ -153,6 +153,27 @@ def read_note(path: str, text: str) -> Note:
     )
 
 
+def read_facts(path: str, text: str) -> tuple[Fact, ...]:
+    """Return the `facts` of the note that a text holds, reading no more of it than they need."""
+    front = frontmatter.split(text)
+    kind = kind_of(front.properties)
+    lines: tuple[FactLine, ...] = ()
+    start = lists_start(text, front, kind)
+    if kind != "key" and start < len(text):
+        _, lines = read_lists(text, start, entity=kind == "entity")
+    return facts(
+        Note(
+            path=path,
+            kind=kind,
+            name="",
+            type=_text(front.properties[kind]) if kind == "entity" else "",
+            observations=_observations(lines),
+            relations=_relations(lines),
+            value=_value(text, front, kind),
+        )
+    )
+
+
 def facts(note: Note) -> tuple[Fact, ...]:
     """Return what history tracks of a note: its type, its facts, its relations, its text or value."""
     found: list[Fact] = []

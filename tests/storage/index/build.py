@@ -1,7 +1,7 @@
 """Notes and files for the tests of the index, made without a disk."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from vault_mcp.notes.line import Stamp
 from vault_mcp.notes.note import Kind, Note, Observation, Passage, Relation
@@ -63,3 +63,8 @@ def plain(path: str, *passages: str, kind: Kind = "note", value: str | None = No
 def put(writer: IndexWriter, *notes: Note) -> None:
     for note in notes:
         writer.put_file(note.path, blob(note), stat(), note)
+
+
+def reading(blobs: Mapping[str, bytes]) -> Callable[[Iterable[str]], Iterable[bytes]]:
+    """Give what a replay reads blobs with."""
+    return lambda names: [blobs[name] for name in names]

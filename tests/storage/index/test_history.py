@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.storage.index.build import STAMP, blob, entity, plain, stat
+from tests.storage.index.build import STAMP, blob, entity, plain, reading, stat
 from tests.storage.index.conftest import Indexed
 from vault_mcp.errors import BadArgument
 from vault_mcp.notes.line import Stamp, observation_line
@@ -270,7 +270,7 @@ def test_a_line_is_undated_while_history_is_behind_and_dated_when_it_catches_up(
     commits, blobs = _repository(story)
     with late.writing() as writer:
         writer.set_head(commits[-1].sha)
-    assert list(replay(late, commits, blobs.__getitem__, batch=1)) == [1, 2]
+    assert list(replay(late, commits, reading(blobs), batch=1)) == [1, 2]
     other = Story(late)
     assert other.said() == story.said()
     assert late.history_head == story.commits[-1][0].sha
@@ -323,13 +323,13 @@ def test_replay_takes_turns_and_stops_when_somebody_else_went_on(indexed: Indexe
         turns.append(len(turns))
         yield
 
-    steps = replay(late, commits, blobs.__getitem__, turn=turn, batch=2)
+    steps = replay(late, commits, reading(blobs), turn=turn, batch=2)
     assert next(steps) == 2
     with late.writing() as writer:
-        assert writer.replay(commits[2:4], blobs.__getitem__)
+        assert writer.replay(commits[2:4], reading(blobs))
     assert list(steps) == []
     assert late.history_head == commits[3].sha
-    assert list(replay(late, commits[4:], blobs.__getitem__)) == [2]
+    assert list(replay(late, commits[4:], reading(blobs))) == [2]
     assert turns == [0, 1]
 
 
@@ -351,7 +351,7 @@ def test_a_rewritten_past_is_forgotten_and_replayed(indexed: Indexed) -> None:
     commits, blobs = _repository(other)
     with story.index.writing() as writer:
         writer.set_head(commits[-1].sha)
-    assert list(replay(story.index, commits, blobs.__getitem__)) == [1]
+    assert list(replay(story.index, commits, reading(blobs))) == [1]
     assert story.said()["two"] == ("Turing", time(0), None, None)
 
 

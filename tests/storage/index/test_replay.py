@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.storage.index.build import stat
+from tests.storage.index.build import reading, stat
 from tests.storage.index.conftest import Indexed
 from vault_mcp.notes.line import Stamp, observation_line
 from vault_mcp.notes.note import Note, facts, read_note
@@ -154,7 +154,7 @@ def test_a_replay_says_what_was_taken_in_step_by_step(
             raw = text_of(lines)
             writer.put_file(path, blob_id(raw.encode()), stat(), read_note(path, raw))
         writer.set_head(commits[-1].sha)
-    assert sum(1 for _ in replay(late, commits, blobs.__getitem__, batch=3)) == -(-len(commits) // 3)
+    assert sum(1 for _ in replay(late, commits, reading(blobs), batch=3)) == -(-len(commits) // 3)
     assert told_by(late) == told_by(near)
     near.close()
     late.close()
@@ -201,7 +201,7 @@ def test_the_past_of_a_real_repository_dates_its_lines(indexed: Indexed, tmp_pat
         head = repository.head()
         writer.set_head(head)
     assert head is not None
-    assert list(replay(index, repository.history(None, head), repository.blob)) == [4]
+    assert list(replay(index, repository.history(None, head), repository.blobs)) == [4]
     with index.reading() as reader:
         note = reader.note_at("b.md")
         assert note is not None

@@ -3,10 +3,10 @@
 import contextlib
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vault_mcp.notes.note import Fact, facts, read_note
+from vault_mcp.notes.note import Fact, read_facts
 from vault_mcp.storage.index.descent import FileChange, moved_files
 from vault_mcp.storage.index.rows import CommitRow, SideChange
 
@@ -20,9 +20,14 @@ BATCH = 200
 LONGEST_NOTE = 8 * 1024 * 1024
 """Bytes from which a Markdown file is not read as a note."""
 
+WINDOW = 500
+"""Changes whose blobs are asked for in one go."""
+
 _REMEMBERED = 4000
 
-Read = Callable[[str], bytes]
+Change = tuple[str, str | None, str | None]
+"""A path, its blob before and its blob after."""
+Read = Callable[[Sequence[str]], Iterable[bytes]]
 Turn = Callable[[], contextlib.AbstractContextManager[object]]
 
 
@@ -33,11 +38,31 @@ def told(
 
     Args:
         commits: Oldest first.
-        read: Gives a blob's bytes.
+        read: Gives the bytes of blobs, in their order.
     """
     known = _Facts(read)
+    for some in _windows(commits):
+        if len(some) > 1:
+            known.foresee(change for commit in some for change in commit.changes)
+        for commit in some:
+            yield _row(commit), known.changes(commit), [_side(side, known) for side in commit.sides]
+
+
+def _windows(commits: Iterable["HistoryCommit"]) -> Iterator[list["HistoryCommit"]]:
+    """Give commits in parts of no more than `WINDOW` changes, or one commit of more."""
+    some: list[HistoryCommit] = []
+    changes = 0
     for commit in commits:
-        yield _row(commit), known.changes(commit), [_side(side, known) for side in commit.sides]
+        changes += len(commit.changes)
+        if some and changes > WINDOW:
+            yield some
+            some, changes = [], len(commit.changes)
+        some.append(commit)
+        if len(some) == BATCH:
+            yield some
+            some, changes = [], 0
+    if some:
+        yield some
 
 
 def _row(commit: "HistoryCommit") -> CommitRow:
@@ -79,7 +104,7 @@ def replay(
     Args:
         index: Whose `history_head` is the parent of the first commit.
         commits: Oldest first.
-        read: Gives a blob's bytes.
+        read: Gives the bytes of blobs, in their order.
         turn: Entered around each transaction, for the vault's lock.
         batch: Commits of one transaction.
     """
@@ -105,26 +130,42 @@ class _Facts:
         self._read = read
         self._known: OrderedDict[str, tuple[Fact, ...]] = OrderedDict()
 
+    def foresee(self, changes: Iterable[Change]) -> None:
+        """Read the blobs of some changes, at most `WINDOW`, that are not known yet: all in one go."""
+        wanted = {
+            blob: path
+            for path, *blobs in changes
+            for blob in blobs
+            if blob is not None and is_note(path) and blob not in self._known
+        }
+        for (blob, path), raw in zip(wanted.items(), self._read(list(wanted)), strict=True):
+            self._known[blob] = _facts(path, raw)
+
     def changes(self, commit: "HistoryCommit") -> list[FileChange]:
-        return [
-            FileChange(path, old, new, self.of(path, old), self.of(path, new))
-            for path, old, new in commit.changes
-        ]
+        found: list[FileChange] = []
+        for start in range(0, len(commit.changes), WINDOW):
+            some = commit.changes[start : start + WINDOW]
+            self.foresee(some)
+            found += [
+                FileChange(path, old, new, self.of(path, old), self.of(path, new)) for path, old, new in some
+            ]
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return found
 
     def of(self, path: str, blob: str | None) -> tuple[Fact, ...]:
-        if blob is None or path[-3:].lower() != ".md":
-            return ()
-        known = self._known.get(blob)
-        if known is None:
-            known = self._known[blob] = self._facts(path, self._read(blob))
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return known
+        return self._known[blob] if blob is not None and is_note(path) else ()
 
-    def _facts(self, path: str, raw: bytes) -> tuple[Fact, ...]:
-        if len(raw) > LONGEST_NOTE:
-            return ()
-        try:
-            return facts(read_note(path, raw.decode()))
-        except UnicodeDecodeError:
-            return ()
+
+def is_note(path: str) -> bool:
+    """Say whether a file of the past is read as a note."""
+    return path[-3:].lower() == ".md"
+
+
+def _facts(path: str, raw: bytes) -> tuple[Fact, ...]:
+    if len(raw) > LONGEST_NOTE:
+        return ()
+    try:
+        return read_facts(path, raw.decode())
+    except UnicodeDecodeError:
+        return ()
