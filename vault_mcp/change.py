@@ -16,6 +16,7 @@ from vault_mcp.receipt import Changed, Difference, FactIn, Receipt, Replaced, Wh
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.message import Ident, Message, one_line, subject_line
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
+from vault_mcp.storage.index import seen as seen_stat
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -204,9 +205,15 @@ class Change:
         if seen is None:
             if paths.is_hidden(path):
                 raise PathRefused(f"{path} is hidden or belongs to another program. Choose another path.")
-            found = files.read(self.vault.root, path)
+            found = files.read_saved(self.vault.root, path, self._is_known)
             seen = self._seen[path] = _Seen(*found) if found else _Seen(None, None)
         return seen
+
+    def _is_known(self, path: str, stat: FileStat) -> bool:
+        """Say whether the index has a file as the disk tells of it."""
+        with self.vault.snapshot() as reader:
+            row = reader.file(path)
+        return row is not None and seen_stat(row.stat) == seen_stat(stat)
 
     def _note(self, path: str, raw: bytes) -> Note:
         note = self._parsed.get((path, raw))

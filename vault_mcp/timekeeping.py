@@ -110,6 +110,18 @@ class Timekeeping:
         with self._vault.snapshot() as present:
             return self._reaches(self._opened(), present.history_mark, present.last_seq)
 
+    def check(self) -> list[str]:
+        """Read the whole timeline and say what is wrong with it, for `doctor`; nothing without one."""
+        try:
+            return self._opened().check() if self.wanted else []
+        except IndexDamaged as error:
+            return [str(error)]
+
+    def forget(self) -> None:
+        """Begin the timeline anew."""
+        self._opened().mend(anew=True)
+        self._vault.history_behind()
+
     def close(self) -> None:
         """Let go of the file."""
         with self._opening:

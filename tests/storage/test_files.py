@@ -370,3 +370,37 @@ def test_files_that_vanish_during_the_walk_are_left_out(root: Path) -> None:
                 subprocess.run(["rm", "-r", root / f"d{i}"], check=True)
 
     assert len(found) >= 50
+
+
+def test_a_file_that_an_editor_has_emptied_is_read_once_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    asked: list[int] = []
+
+    def is_known(name: str, stat: files.FileStat) -> bool:
+        asked.append(stat.size)
+        path.write_bytes(b"new")
+        return len(asked) == 3
+
+    while not asked:  # a machine may sleep between the two lines
+        path.write_bytes(b"")
+        found = files.read_saved(str(tmp_path), "a.md", is_known)
+    assert found is not None
+    assert found[0] == b"new"
+    assert asked[0] == 0
+
+
+def never(path: str, stat: files.FileStat) -> bool:
+    message = "nobody would wait for this file"
+    raise AssertionError(message)
+
+
+def test_a_file_that_is_known_or_older_is_read_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"")
+    found = files.read_saved(str(tmp_path), "a.md", lambda path, stat: True)
+    assert found is not None
+    os.utime(path, (1, 1))
+    found = files.read_saved(str(tmp_path), "a.md", never)
+    assert found is not None
+    assert found[0] == b""
+    assert files.read_saved(str(tmp_path), "none.md", lambda path, stat: False) is None

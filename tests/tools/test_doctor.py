@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 from vault_mcp.tools.doctor import examine, mend
 from vault_mcp.tools.faults import LARGE
 from vault_mcp.tools.finding import Finding
-from vault_mcp.tools.graph import entities
+from vault_mcp.tools.graph import entities, reading
 from vault_mcp.vault import Options, Vault
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_vault"
@@ -419,6 +419,22 @@ def test_a_damaged_index_is_found_and_made_anew(root: Path) -> None:
     assert "damaged" in finding.text
     mended(root, [finding])
     assert faults(root) == [] or [f.check for f in faults(root)] == ["twins"]
+
+
+def test_a_damaged_timeline_is_found_and_begun_anew(root: Path) -> None:
+    vault_of(root, {f"{i}.md": ENTITY for i in range(120)})
+    with opened(root) as vault:
+        vault.wait_until_compared(30)
+        reading.read_graph(vault, CLAUDE, as_of="now")
+    (file,) = (root / ".git/vault-mcp").glob("timeline-*.sqlite")
+    content = bytearray(file.read_bytes())
+    content[20_000:60_000] = os.urandom(40_000)
+    file.write_bytes(content)
+    finding = next(finding for finding in faults(root) if finding.fix == "timeline")
+    assert (finding.check, finding.level) == ("index", "problem")
+    assert "damaged" in finding.text
+    assert mended(root, [finding]) == ["Began the timeline of the past anew."]
+    assert all(finding.fix != "timeline" for finding in faults(root))
 
 
 def test_a_vault_without_an_index_is_told_as_it_is(root: Path) -> None:

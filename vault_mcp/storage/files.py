@@ -13,7 +13,8 @@ folder that is closed for a moment must not look like a hundred deleted notes.
 import errno
 import os
 import stat as modes
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -95,6 +96,34 @@ def read(root: str, path: str, *, too_large: int = TOO_LARGE) -> tuple[bytes, Fi
     except OSError as error:
         _raise_unless_nothing(error, path)
         return None
+
+
+SAVING, WRITING = 0.25, 0.02
+"""Seconds: how long a file stays empty at most while an editor saves it, and how long one write may pause."""
+
+
+def read_saved(
+    root: str, path: str, is_known: Callable[[str, FileStat], bool]
+) -> tuple[bytes, FileStat] | None:
+    """Do as `read`, and wait, a quarter of a second at most, for a file that somebody seems to be saving.
+
+    Most editors empty a file and then write it. What is read between the two is neither the old text nor the
+    new one.
+
+    Args:
+        root: The vault.
+        path: The file.
+        is_known: Says whether a file as the disk tells of it is known, so that nobody is at it.
+    """
+    found = read(root, path)
+    until = time.monotonic() + SAVING
+    while found is not None and time.monotonic() < until:
+        age = time.time() - found[1].mtime_ns / 1e9
+        if not 0 <= age < (WRITING if found[0] else SAVING) or is_known(path, found[1]):
+            break
+        time.sleep(WRITING / 4)
+        found = read(root, path)
+    return found
 
 
 def _read_at_rest(descriptor: int, path: str, too_large: int) -> tuple[bytes, FileStat] | None:

@@ -40,6 +40,7 @@ def examine(vault: Vault, progress: Progress | None = None) -> list[Finding]:
         *_watching(vault),
         *_lines(vault),
         *_index(vault, survey),
+        *_timeline(vault),
         *faults(survey, vault.repository.ignored),
         *_stamps(vault),
         *_waiting(vault),
@@ -60,6 +61,9 @@ def mend(vault: Vault, found: Iterable[Finding]) -> list[str]:
     if "index" in wanted:
         vault.reindex()
         done.append("Made the index anew.")
+    if "timeline" in wanted:
+        vault.timekeeping.forget()
+        done.append("Began the timeline of the past anew.")
     if "commit" in wanted:
         waiting = [file.path for file in uncommitted(vault.repository.program) if _ours(file)]
         with vault.repository.writing(vault.options.lock_wait) as writer:
@@ -178,6 +182,17 @@ def _index(vault: Vault, survey: Survey) -> Iterator[Finding]:
         yield Finding("index", "fine", f"The index is in step with the files ({len(known)}).")
     if unread := vault.commits_behind():
         yield Finding("index", "note", f"Commits that the index has still to read: {unread}.")
+
+
+def _timeline(vault: Vault) -> Iterator[Finding]:
+    for fault in vault.timekeeping.check()[:1]:
+        yield Finding(
+            "index",
+            "problem",
+            f"The timeline, from which the past is answered, is damaged: {fault}.",
+            "Make it anew: vault-mcp doctor --fix",
+            fix="timeline",
+        )
 
 
 def _compared(

@@ -29,7 +29,7 @@ class Finding:
     text: str
     do: str = ""
     path: str = ""
-    fix: Literal["", "lines", "index", "commit", "upkeep"] = ""
+    fix: Literal["", "lines", "index", "timeline", "commit", "upkeep"] = ""
 
 
 def listed(found: Iterable[str], most: int = 3) -> str:
