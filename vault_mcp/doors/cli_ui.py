@@ -57,6 +57,6 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 def _has_screen() -> bool:
     """Say whether a window can open: without one, a text browser would take over the terminal."""
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.platform in ("win32", "darwin") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )

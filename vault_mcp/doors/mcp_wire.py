@@ -12,7 +12,9 @@ import sys
 import threading
 from collections.abc import Callable
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 READ_SIZE = 1 << 16
@@ -109,5 +111,8 @@ def _write_all(descriptor: int, line: bytes) -> None:
 def _duplicate(descriptor: int) -> int:
     """Duplicate a descriptor above the standard three, not inherited by children."""
     if sys.platform == "win32":
-        return os.dup(descriptor)
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+        double = os.dup(descriptor)
+        msvcrt.setmode(double, os.O_BINARY)
+    else:
+        double = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    return double

@@ -20,21 +20,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_mcp.errors import NoteUnreadable, PathRefused, StorageFailed
+from vault_mcp.storage import system
 from vault_mcp.storage.paths import is_hidden, is_hidden_folder, shown
 
 TOO_LARGE = 64 * 1024 * 1024
 """Bytes from which a file is not taken into memory unless the caller says otherwise."""
 
-_STEPWISE = os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd and os.scandir in os.supports_fd
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = _ROOT | getattr(os, "O_NOFOLLOW", 0)
 _FILE = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_CLOEXEC", 0)
+    | system.BINARY
     | getattr(os, "O_NONBLOCK", 0)  # a pipe put here since the look would hold us up for ever
     | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)
 )
 _NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK, errno.ENAMETOOLONG, errno.ENXIO)
 _READ_AGAIN = 3
@@ -249,7 +248,7 @@ def folders(root: str, under: str = "") -> Iterator[str]:
 def within_nested(root: str, path: str) -> bool:
     """Whether a path lies in a repository of its own inside the vault, which the vault leaves to that one."""
     parts = path.split("/")[:-1]
-    if not _STEPWISE:
+    if not system.STEPWISE:
         return any(_is_repository(root, "/".join(parts[: length + 1])) for length in range(len(parts)))
     place = _open_root(root)
     try:
@@ -319,9 +318,7 @@ def _scan(root: str, folder: str) -> list[tuple[str, os.stat_result]] | None:
                     continue
                 with suppress(FileNotFoundError):
                     facts = entry.stat(follow_symlinks=False)
-                    if modes.S_ISREG(facts.st_mode) or (
-                        modes.S_ISDIR(facts.st_mode) and not _is_mount(facts)
-                    ):
+                    if modes.S_ISREG(facts.st_mode) or (modes.S_ISDIR(facts.st_mode) and not is_mount(facts)):
                         found.append((name, facts))
     except OSError as error:
         _raise_unless_nothing(error, folder)
@@ -361,7 +358,7 @@ def _opened(root: str, folder: str) -> Iterator[int | str]:
     parts = folder.split("/") if folder else []
     for part in parts:
         _refuse_loose(part)
-    if not _STEPWISE:
+    if not system.STEPWISE:
         yield _checked(root, parts)
         return
     place = _open_root(root)
@@ -389,12 +386,12 @@ def _checked(root: str, parts: list[str]) -> str:
     for part in parts:
         place = os.path.join(place, part)
         facts = os.lstat(place)
-        if not modes.S_ISDIR(facts.st_mode) or _is_mount(facts):
+        if not modes.S_ISDIR(facts.st_mode) or is_mount(facts):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     return place
 
 
-def _is_mount(facts: os.stat_result) -> bool:
+def is_mount(facts: os.stat_result) -> bool:
     """Whether this is a Windows junction, a folder that is a link in all but name."""
     return getattr(facts, "st_reparse_tag", 0) == _JUNCTION
 

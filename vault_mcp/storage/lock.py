@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 
+from vault_mcp.storage import system
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -99,7 +101,7 @@ class WriteLock:
 
     def _open(self) -> None:
         if self._fd < 0:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+            flags = os.O_RDWR | os.O_CREAT | system.BINARY
             try:
                 self._fd = os.open(self._path, flags, 0o666)
             except FileNotFoundError:
@@ -123,7 +125,7 @@ class WriteLock:
 
         On Windows that is nothing: there a lock ends with the process that took it.
         """
-        return (self._fd,) if self._fd >= 0 and os.name != "nt" else ()
+        return (self._fd,) if self._fd >= 0 and not system.WINDOWS else ()
 
     def release(self) -> None:
         """Let the next one write."""

@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
+from vault_mcp.storage import system
 from vault_mcp.storage.lock import WriteLock
 
 _PATIENCE = 2.0
@@ -36,7 +37,7 @@ def remove_left(record: str, locks: Iterable[str]) -> None:
     Whoever calls has the kernel's lock that these commands inherited.
     """
     begun = _seen(record)
-    if begun is None or os.name == "nt":
+    if begun is None or system.WINDOWS:
         return
     left = {path: seen for path in locks if (seen := _seen(path)) and seen[0] >= begun[0]}
     if not left:

@@ -14,11 +14,13 @@ import fnmatch
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed
+from vault_mcp.storage import system
 
 if TYPE_CHECKING:
     from git.cmd import Git
@@ -95,6 +97,9 @@ NO_GIT = "No git program was found. Install Git (https://git-scm.com), or put th
 Extra = Mapping[str, "str | None"]
 
 _import = threading.Lock()
+
+# A server without a console, as a desktop program starts it, would have one open for each command of Git's.
+_NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 def disarmed(own: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, str]]:
@@ -174,7 +179,7 @@ class GitProgram:
 
     def user_files(self, name: str) -> list[str]:
         """Give where Git looks for the user's and the system's own `config`, `attributes` or `ignore`."""
-        home = os.environ.get("HOME", "")
+        home = os.environ.get("HOME", "") or (os.path.expanduser("~") if system.WINDOWS else "")
         folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
         named = [os.environ[key] for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if key in os.environ]
         found = [os.path.join(folder, "git", name), *(named if name == "config" else [])]
@@ -202,6 +207,7 @@ class GitProgram:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=keep,
+            creationflags=_NO_WINDOW,
             start_new_session=True,  # a Ctrl-C at the server's terminal is the server's to answer
         )
 
@@ -214,6 +220,7 @@ class GitProgram:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            creationflags=_NO_WINDOW,
             start_new_session=True,
         )
 
@@ -303,12 +310,13 @@ class GitProgram:
 
 def end(child: subprocess.Popen[bytes]) -> None:
     """End a child and whatever it started: gently first, since a killed Git leaves its locks behind."""
-    for sign in (signal.SIGTERM, signal.SIGKILL) if os.name != "nt" else (signal.SIGTERM,):
-        with contextlib.suppress(OSError):
-            if os.name == "nt":
-                child.terminate()
-            else:
+    if sys.platform == "win32":
+        child.kill()
+        child.wait()
+    else:
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(OSError):
                 os.killpg(child.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(2)
-            return
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(2)
+                return

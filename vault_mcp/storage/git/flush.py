@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Literal
+
+from vault_mcp.storage import system
+
+if sys.platform == "darwin":
+    import fcntl
 
 Durability = Literal["git", "wal", "fsync"]
 """What is on the disk before a commit is answered: as Git does it, a record of it, or all of its files."""
@@ -15,24 +21,41 @@ _QUIET = 5.0
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def _syncfs() -> Callable[[int], int] | None:
+# What sync_volume_np of macOS (unistd.h) is to do: not return before the disk itself has emptied its cache.
+_FULL_AND_WAIT = 0x01 | 0x02
+
+
+def _of_the_system(name: str) -> Callable[..., int] | None:
     try:
-        return ctypes.CDLL(None, use_errno=True).syncfs
+        call: Callable[..., int] = getattr(ctypes.CDLL(None, use_errno=True), name)
     except (AttributeError, OSError, TypeError):
         return None
+    return call
 
 
-_call = _syncfs()
+_call: Callable[[int], int] | None = _of_the_system("syncfs")
+_volume = _of_the_system("sync_volume_np")
+
+
+def can_flush_all() -> bool:
+    """Say whether a whole disk can be made to keep what it has: on Windows only an administrator may."""
+    return _call is not None or hasattr(os, "sync")
 
 
 def flush_file(fd: int) -> None:
-    """Have the disk keep an open file (fdatasync(2), where there is one)."""
-    getattr(os, "fdatasync", os.fsync)(fd)
+    """Have the disk keep an open file: fdatasync(2), or F_FULLFSYNC, as fsync(2) stops short on macOS."""
+    if sys.platform == "darwin":
+        try:
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+        except OSError:  # a network drive has none
+            os.fsync(fd)
+    else:
+        getattr(os, "fdatasync", os.fsync)(fd)
 
 
 def flush_folders(folders: Iterable[str]) -> None:
     """Have the disk keep the names in these folders."""
-    if os.name == "nt":
+    if not system.STEPWISE:
         return  # Windows keeps them by itself, and opens no folder
     for folder in folders:
         fd = os.open(folder, _FOLDER)
@@ -43,13 +66,18 @@ def flush_folders(folders: Iterable[str]) -> None:
 
 
 def flush_all(folders: Iterable[str]) -> None:
-    """Have the disks that these folders are on keep everything (syncfs(2); elsewhere all disks, sync(2)).
+    """Have the disks that these folders are on keep everything (syncfs(2), on macOS sync_volume_np).
+
+    Elsewhere all disks do (sync(2)), or none (`can_flush_all`).
 
     Raises:
         OSError: something could not be kept.
     """
     if _call is None:
-        if hasattr(os, "sync"):
+        if _volume is not None:
+            for folder in folders:
+                _volume(os.fsencode(folder), _FULL_AND_WAIT)
+        elif hasattr(os, "sync"):
             os.sync()
         return
     for folder in folders:

@@ -1,16 +1,34 @@
-"""The folders of a vault, opened one inside the other from its root on and never through a link."""
+"""The folders of a vault, opened one inside the other from its root on and never through a link.
+
+Windows opens no folders: there each part of a path is looked at before the whole path is used.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import stat as modes
 
 from vault_mcp.errors import PathRefused, Stale
+from vault_mcp.storage import system
+from vault_mcp.storage.files import is_mount
 
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = _ROOT | getattr(os, "O_NOFOLLOW", 0)
 _MOST_OPEN = 200
+
+
+Place = int | str
+"""An open folder, or where folders are not opened its path."""
+
+Spot = tuple[str, int | None]
+"""A name in an open folder, or a whole path: what the calls of `os` take as path and `dir_fd`."""
+
+
+def spot(place: Place, name: str) -> Spot:
+    """Give where a name is in a folder."""
+    return (name, place) if isinstance(place, int) else (f"{place}/{name}", None)
 
 
 class NoFolderError(PathRefused):
@@ -22,12 +40,12 @@ class Folders:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._open: dict[str, int] = {}
+        self._open: dict[str, Place] = {}
         self._facts: dict[str, os.stat_result] = {}
         self.made: list[str] = []
         """Folders that were not there before, in the order of their making."""
 
-    def open(self, path: str, *, make: bool = False) -> int:
+    def open(self, path: str, *, make: bool = False) -> Place:
         """Open a folder, and if need be make it.
 
         Raises:
@@ -35,29 +53,31 @@ class Folders:
             PathRefused: the folder belongs to another repository.
             FileNotFoundError: it is not there, and not to be made.
         """
-        fd = self._open.get(path)
-        if fd is not None:
-            return fd
+        place = self._open.get(path)
+        if place is not None:
+            return place
         if not path:
-            fd = self._open[""] = os.open(self._root, _ROOT)
-            self._facts[""] = os.fstat(fd)
-            return fd
+            place = self._open[""] = os.open(self._root, _ROOT) if system.STEPWISE else self._root
+            self._facts[""] = os.stat(place)
+            return place
         if len(self._open) > _MOST_OPEN:
             self.refuse_moved()
             self.close()
         above, _, name = path.rpartition("/")
-        fd = self._open[path] = self._step(path, name, self.open(above, make=make), make=make)
-        self._facts[path] = os.fstat(fd)
-        if os.access(".git", os.F_OK, dir_fd=fd):
+        place = self._open[path] = self._step(path, spot(self.open(above, make=make), name), make=make)
+        self._facts[path] = os.stat(place)
+        inner, where = spot(place, ".git")
+        if os.access(inner, os.F_OK, dir_fd=where):
             raise PathRefused(
                 f"{path} is a Git repository of its own (a submodule or a nested one), which the vault "
                 "leaves alone. Choose a path outside it."
             )
-        return fd
+        return place
 
-    def _step(self, path: str, name: str, parent: int, *, make: bool) -> int:
+    def _step(self, path: str, there: Spot, *, make: bool) -> Place:
+        name, parent = there
         try:
-            return os.open(name, _FOLDER, dir_fd=parent)
+            return _opened(name, parent)
         except FileNotFoundError:
             if not make:
                 raise
@@ -69,12 +89,13 @@ class Folders:
             raise
         os.mkdir(name, dir_fd=parent)
         self.made.append(path)
-        return os.open(name, _FOLDER, dir_fd=parent)
+        return _opened(name, parent)
 
     def flush(self) -> None:
         """Have the disk keep the names in the open folders."""
-        for fd in self._open.values():
-            os.fsync(fd)
+        for place in self._open.values():
+            if isinstance(place, int):
+                os.fsync(place)
 
     def device(self, path: str) -> int:
         """Give the file system that an open folder is on."""
@@ -91,8 +112,9 @@ class Folders:
                 continue
             above, _, name = path.rpartition("/")
             there = None
+            name, where = spot(self._open[above], name)
             with contextlib.suppress(FileNotFoundError):
-                there = os.stat(name, dir_fd=self._open[above], follow_symlinks=False)
+                there = os.stat(name, dir_fd=where, follow_symlinks=False)
             if there is None or there.st_ino != ours.st_ino or there.st_dev != ours.st_dev:
                 raise Stale(
                     f"The folder {path} was moved or replaced during the write. Call again.", retry=True
@@ -104,7 +126,8 @@ class Folders:
             self._forget(path)
             above, _, name = path.rpartition("/")
             try:
-                os.rmdir(name, dir_fd=self.open(above))
+                name, where = spot(self.open(above), name)
+                os.rmdir(name, dir_fd=where)
             except (OSError, PathRefused):
                 return  # not empty, gone already, or a file by now
             path = above
@@ -115,16 +138,31 @@ class Folders:
             self._forget(path)
             above, _, name = path.rpartition("/")
             with contextlib.suppress(OSError, PathRefused):
-                os.rmdir(name, dir_fd=self.open(above))
+                name, where = spot(self.open(above), name)
+                os.rmdir(name, dir_fd=where)
 
     def _forget(self, path: str) -> None:
-        fd = self._open.pop(path, None)
-        if fd is not None:
+        place = self._open.pop(path, None)
+        if place is not None:
             del self._facts[path]
-            os.close(fd)
+            _close(place)
 
     def close(self) -> None:
         """Close every folder."""
         opened, self._open, self._facts = self._open, {}, {}
-        for fd in opened.values():
-            os.close(fd)
+        for place in opened.values():
+            _close(place)
+
+
+def _opened(name: str, parent: int | None) -> Place:
+    if parent is not None:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    found = os.lstat(name)
+    if not modes.S_ISDIR(found.st_mode) or is_mount(found):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+    return name
+
+
+def _close(place: Place) -> None:
+    if isinstance(place, int):
+        os.close(place)

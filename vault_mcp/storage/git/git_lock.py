@@ -13,6 +13,7 @@ import random
 import time
 
 from vault_mcp.errors import VaultBusy
+from vault_mcp.storage import system
 from vault_mcp.storage.git.objects import write_all
 from vault_mcp.storage.git.swap import NO_LINKS
 
@@ -40,7 +41,7 @@ class GitLock:
         Raises:
             VaultBusy: another program has held it for five seconds.
         """
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BINARY
         try:
             self.fd = os.open(self._private, flags, 0o666)
         except FileExistsError:
@@ -92,30 +93,35 @@ class GitLock:
 
     def publish(self) -> None:
         """Make what was written to `fd` the file itself, which ends the lock."""
+        if system.WINDOWS:
+            self._close()  # it moves no open file
         try:
-            os.replace(self._lock, self._target)
+            system.replace(self._lock, self._target)
         except IsADirectoryError:
             _remove_empty(self._target)  # what deleted branches below this name left
-            os.replace(self._lock, self._target)
+            system.replace(self._lock, self._target)
         self._held = False
         self.published = True
 
     def release(self) -> None:
         """Give the lock back, if it is still held. What cannot be removed now, the next `take` removes."""
+        self._close()
         if self._held:
             self._held = False
             with contextlib.suppress(OSError):
-                os.unlink(self._lock)
-        fd = self.hand_over()
-        if fd >= 0:
-            os.close(fd)
+                system.remove(self._lock)
         if self._private_there:
             self._private_there = False
             with contextlib.suppress(OSError):
-                os.unlink(self._private)
+                system.remove(self._private)
+
+    def _close(self) -> None:
+        fd = self.hand_over()
+        if fd >= 0:
+            os.close(fd)
 
     def hand_over(self) -> int:
-        """Give the open file to somebody who goes on with it."""
+        """Give the open file to somebody who goes on with it; on Windows there is none any more (-1)."""
         fd, self.fd = self.fd, -1
         return fd
 
@@ -130,8 +136,8 @@ class GitLock:
             lock = os.stat(self._lock)
             ours = (lock.st_ino, lock.st_dev) == (private.st_ino, private.st_dev)
             if ours:
-                os.unlink(self._lock)
-        os.unlink(self._private)
+                system.remove(self._lock)
+        system.remove(self._private)
         return ours
 
 

@@ -7,6 +7,8 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from vault_mcp.storage import system
+
 if TYPE_CHECKING:
     from vault_mcp.storage.files import FileStat
 
@@ -118,8 +120,9 @@ def packed(path: bytes, mode: int, oid: bytes, found: os.stat_result | None) -> 
             found.st_ctime_ns % 10**9,
             found.st_mtime_ns // 10**9 & _LOW,
             found.st_mtime_ns % 10**9,
-            found.st_dev & _LOW,
-            found.st_ino & _LOW,
+            # Git for Windows knows neither.
+            0 if system.WINDOWS else found.st_dev & _LOW,
+            0 if system.WINDOWS else found.st_ino & _LOW,
             mode,
             found.st_uid & _LOW,
             found.st_gid & _LOW,

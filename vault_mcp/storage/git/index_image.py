@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import RepositoryRefused, VaultError
+from vault_mcp.storage import system
 from vault_mcp.storage.git import index_entries as entries
 from vault_mcp.storage.git.cache_tree import CacheTree
 from vault_mcp.storage.git.kept import identity
@@ -70,7 +71,7 @@ class IndexImage:
             found = os.stat(self._path)
             if self._loaded and self._identity == identity(found):
                 return
-            fd = os.open(self._path, os.O_RDONLY)
+            fd = os.open(self._path, os.O_RDONLY | system.BINARY)
         except FileNotFoundError:
             if not self._loaded or self._identity is not None:
                 self.forget()
@@ -84,6 +85,13 @@ class IndexImage:
         self._fill(content, found.st_mtime_ns // 10**9)
         self._identity = identity(found)
         self._loaded = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Close the file where it could not be replaced otherwise; then its time tells it from others."""
+        if system.WINDOWS and self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     def _fill(self, content: bytes, second: int) -> None:
         self._chunks: list[entries.Chunk] = []
@@ -300,6 +308,7 @@ class IndexImage:
             os.close(before)
         self._identity = identity(found)
         self._loaded = True
+        self._let_go()
 
 
 def _place(names: list[bytes], path: bytes) -> tuple[int, bool]:
@@ -322,7 +331,7 @@ def _hides_a_change(
 def _write_vector(fd: int, parts: list[bytes]) -> None:
     for start in range(0, len(parts), _VECTOR):
         some = parts[start : start + _VECTOR]
-        written = os.writev(fd, some)
+        written = system.write_vector(fd, some)
         if written < sum(map(len, some)):
             rest = memoryview(b"".join(some))[written:]
             while rest:

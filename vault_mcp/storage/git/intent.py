@@ -14,6 +14,7 @@ import os
 from typing import NamedTuple
 
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage import system
 
 _VERSION = 2
 _FIRST = 1
@@ -64,7 +65,7 @@ class IntentFile:
 
     def _open(self) -> int:
         if self._fd < 0:
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | system.BINARY, 0o600)
         return self._fd
 
     def left(self) -> bool:
@@ -106,9 +107,9 @@ class IntentFile:
         """Put the record on disk."""
         line = json.dumps((_VERSION, *intent)).encode() + b"\n"
         fd = self._open()
-        written = os.pwrite(fd, line, 0)
+        written = system.pwrite(fd, line, 0)
         while written < len(line):
-            written += os.pwrite(fd, line[written:], written)
+            written += system.pwrite(fd, line[written:], written)
 
     def clear(self) -> None:
         """Say that nothing is under way any more."""

@@ -2,7 +2,8 @@
 
 Git replaces such files, by a rename. The one that was read stays open, and as long as it does, no other file
 can get its inode number: so one look at the path tells whether it still is that file, even between two
-commits within one tick of the clock.
+commits within one tick of the clock. Windows replaces no open file, so there nothing is kept, and the file is
+read each time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 import stat as modes
 import threading
 from typing import NamedTuple
+
+from vault_mcp.storage import system
 
 _MOST = 4096
 
@@ -44,7 +47,7 @@ class KeptFile:
     def _read(self) -> str | None:
         with self._lock:
             try:
-                fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+                fd = os.open(self.path, os.O_RDONLY | system.BINARY)
             except (FileNotFoundError, NotADirectoryError):
                 return None
             content = os.read(fd, _MOST).decode("utf-8", "surrogateescape").rstrip()
@@ -53,10 +56,14 @@ class KeptFile:
 
     def adopt(self, fd: int, content: str) -> None:
         """Take over an open file that was just renamed to the path, with what it holds."""
-        with self._lock:
-            self._keep(fd, content)
+        if fd >= 0:
+            with self._lock:
+                self._keep(fd, content)
 
     def _keep(self, fd: int, content: str) -> None:
+        if system.WINDOWS:
+            os.close(fd)
+            return
         before, self._kept = self._kept, _Kept(fd, identity(os.fstat(fd)), content)
         if before is not None:
             os.close(before.fd)

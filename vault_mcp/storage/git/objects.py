@@ -12,6 +12,7 @@ import struct
 import zlib
 from hashlib import sha1
 
+from vault_mcp.storage import system
 from vault_mcp.storage.git.flush import flush_file, flush_folders
 
 # What fits into a block of the disk anyway is stored as it is. Trees are mostly hashes, which do not shrink:
@@ -26,7 +27,7 @@ _STORED_BLOCK = struct.Struct("<BHH")
 
 _ASKED_FOR = 16 * 1024
 _ATTEMPTS = 20
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.BINARY
 
 _numbers = itertools.count()
 
@@ -109,9 +110,9 @@ class LooseObjects:
                     self._named |= {path[:-39], self._folder}
             finally:
                 os.close(fd)
-            os.replace(partial, path)
+            system.replace(partial, path)
         except BaseException:
-            os.unlink(partial)
+            system.remove(partial)
             raise
 
     def _create(self, folder: str) -> tuple[int, str]:
@@ -134,7 +135,7 @@ class LooseObjects:
     def read(self, name: str) -> tuple[bytes, bytes] | None:
         """Give kind and body of the object with this name (40 hex digits); None if it is not a loose file."""
         try:
-            fd = os.open(f"{self._folder}/{name[:2]}/{name[2:]}", os.O_RDONLY)
+            fd = os.open(f"{self._folder}/{name[:2]}/{name[2:]}", os.O_RDONLY | system.BINARY)
         except (FileNotFoundError, NotADirectoryError):
             return None
         with open(fd, "rb") as file:

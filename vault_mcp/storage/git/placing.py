@@ -19,16 +19,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale
+from vault_mcp.storage import system
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.flush import flush_file
-from vault_mcp.storage.git.folders import Folders, NoFolderError
+from vault_mcp.storage.git.folders import Folders, NoFolderError, Spot, spot
 from vault_mcp.storage.git.objects import blob_id, write_all
 from vault_mcp.storage.git.swap import exchange, is_there, move_to_free
 
-_READ = (
-    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | system.BINARY | getattr(os, "O_NONBLOCK", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.BINARY
 # A file changed twice within a tick of the file system's clock shows one time: what is this young is read.
 _YOUNG = 2 * 10**9
 _NAMED = 5
@@ -118,14 +117,14 @@ class Placing:
             fd = self._create(partial, where, mode)
             try:
                 if seen is not None:
-                    os.fchmod(fd, mode)
+                    system.set_mode(fd, mode)
                 write_all(fd, content)
                 if self._flush:
                     flush_file(fd)
             finally:
                 os.close(fd)
             if standing is not None:
-                os.replace(partial, holder, src_dir_fd=where, dst_dir_fd=where)
+                system.replace(partial, holder, where, where)
         return file
 
     def _waits_for_room(self, folder: str) -> bool:
@@ -140,13 +139,16 @@ class Placing:
         try:
             return os.open(holder, _CREATE, mode, dir_fd=folder)
         except FileExistsError:
-            os.unlink(holder, dir_fd=folder)  # left by a killed process, and looked at by whoever recovered
+            system.remove(holder, folder)  # left by a killed process, and looked at by whoever recovered
             return os.open(holder, _CREATE, mode, dir_fd=folder)
 
-    def _holder(self, file: Placed) -> tuple[str, int | None]:
+    def _holder(self, file: Placed) -> Spot:
         if file.holder.startswith(HIDDEN_HOLDER):
-            return file.holder, self._folders.open(file.folder)
+            return self._spot(file.folder, file.holder)
         return f"{self._state}/{file.holder}", None
+
+    def _spot(self, folder: str, name: str, *, make: bool = False) -> Spot:
+        return spot(self._folders.open(folder, make=make), name)
 
     # -- under the locks
 
@@ -173,36 +175,36 @@ class Placing:
 
     def _take_away(self, file: Placed) -> None:
         try:
-            folder = self._folders.open(file.folder)
+            name, folder = self._spot(file.folder, file.name)
         except (FileNotFoundError, NoFolderError):
             if file.seen is None:
                 return  # gone with its folder
             raise _stale(file.path) from None
         if file.seen is None:
-            if is_there(file.name, folder):
+            if is_there(name, folder):
                 raise _stale(file.path)
             return  # gone already
         holder, where = self._holder(file)
-        file.before = self._compare(file, folder)
-        os.replace(file.name, holder, src_dir_fd=folder, dst_dir_fd=where)
+        file.before = self._compare(file, (name, folder))
+        system.replace(name, holder, folder, where)
         if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), file.before):
-            move_to_free(holder, where, file.name, folder)
+            move_to_free(holder, where, name, folder)
             raise _stale(file.path)
 
     def _put_new(self, file: Placed) -> None:
         holder, where = self._holder(file)
-        folder = self._folders.open(file.folder, make=True)
+        name, folder = self._spot(file.folder, file.name, make=True)
         try:
-            move_to_free(holder, where, file.name, folder)
+            move_to_free(holder, where, name, folder)
         except FileExistsError:
-            if not self._cleared(file, folder):
+            if not self._cleared(file, name, folder):
                 raise _stale(file.path) from None
-            move_to_free(holder, where, file.name, folder)
-        file.put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+            move_to_free(holder, where, name, folder)
+        file.put = os.stat(name, dir_fd=folder, follow_symlinks=False)
 
-    def _cleared(self, file: Placed, folder: int) -> bool:
+    def _cleared(self, file: Placed, name: str, folder: int | None) -> bool:
         """Remove the empty folder that files of this commit left where this one is to go."""
-        there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if not modes.S_ISDIR(there.st_mode):
             if modes.S_ISREG(there.st_mode):
                 return False
@@ -210,7 +212,7 @@ class Placing:
         for other in self.files:
             if other.content is None and f"{other.folder}/".startswith(f"{file.path}/"):
                 self._folders.remove_if_empty(other.folder, stop=file.folder)
-        if is_there(file.name, folder):
+        if is_there(name, folder):
             raise PathRefused(_still_holds(file.path, self._left_in(file.path)))
         return True
 
@@ -224,29 +226,30 @@ class Placing:
 
     def _put_instead(self, file: Placed) -> None:
         holder, where = self._holder(file)
-        folder = self._folders.open(file.folder)
-        before = file.before = self._compare(file, folder)
-        exchange(holder, where, file.name, folder)
+        name, folder = self._spot(file.folder, file.name)
+        before = file.before = self._compare(file, (name, folder))
+        exchange(holder, where, name, folder)
         if not _same(os.stat(holder, dir_fd=where, follow_symlinks=False), before):
-            exchange(holder, where, file.name, folder)
+            exchange(holder, where, name, folder)
             raise _stale(file.path)
-        put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        put = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if put.st_uid != before.st_uid or put.st_gid != before.st_gid:
             # Whose file it is stays as it was, as far as we are allowed to say so.
             with contextlib.suppress(PermissionError):
-                os.chown(file.name, before.st_uid, before.st_gid, dir_fd=folder, follow_symlinks=False)
-            put = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+                system.set_owner(name, before.st_uid, before.st_gid, folder)
+            put = os.stat(name, dir_fd=folder, follow_symlinks=False)
         file.put = put
 
-    def _compare(self, file: Placed, folder: int) -> os.stat_result:
+    def _compare(self, file: Placed, place: Spot) -> os.stat_result:
         """Check that a file is what the change has seen, and give the disk's facts of it."""
+        name, folder = place
         try:
-            there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             raise _stale(file.path) from None
         if not modes.S_ISREG(there.st_mode):
             raise _not_a_file(file.path)
-        if not unchanged(there, file.seen) and file.seen_blob != self._blob(file.name, folder):
+        if not unchanged(there, file.seen) and file.seen_blob != self._blob(name, folder):
             raise _stale(file.path)
         return there
 
@@ -254,17 +257,17 @@ class Placing:
         """Check that a file that stays as it is (or is gone) is what was seen, and give its facts."""
         above, _, name = path.rpartition("/")
         try:
-            folder = self._folders.open(above)
+            there, folder = self._spot(above, name)
             if seen is None:
-                os.stat(name, dir_fd=folder, follow_symlinks=False)
+                os.stat(there, dir_fd=folder, follow_symlinks=False)
                 raise _stale(path)
-            return self._compare(Placed(above, name, "", seen, seen_blob, None), folder)
+            return self._compare(Placed(above, name, "", seen, seen_blob, None), (there, folder))
         except (FileNotFoundError, NoFolderError):
             if seen is None:
                 return None
             raise _stale(path) from None
 
-    def _blob(self, name: str, folder: int) -> str:
+    def _blob(self, name: str, folder: int | None) -> str:
         fd = os.open(name, _READ, dir_fd=folder)
         with open(fd, "rb") as file:
             return blob_id(file.read())
@@ -286,12 +289,11 @@ class Placing:
         above, _, name = path.rpartition("/")
         source, where = self._holder(Placed(above, name, holder, None, None, None))
         move = exchange if instead else move_to_free
-        move(source, where, name, self._folders.open(above, make=True))
+        move(source, where, *self._spot(above, name, make=True))
 
     def drop(self, path: str, holder: str) -> None:
         """Remove a holder."""
-        name, folder = self._holder(Placed(path.rpartition("/")[0], "", holder, None, None, None))
-        os.unlink(name, dir_fd=folder)
+        system.remove(*self._holder(Placed(path.rpartition("/")[0], "", holder, None, None, None)))
 
     # -- the end
 
@@ -299,8 +301,7 @@ class Placing:
         """Drop what the files were before, and the folders that are empty now."""
         for file in self.files:
             if file.before is not None:
-                holder, where = self._holder(file)
-                os.unlink(holder, dir_fd=where)
+                system.remove(*self._holder(file))
         for file in self.files:
             if file.content is None:
                 self._folders.remove_if_empty(file.folder)
@@ -319,25 +320,25 @@ class Placing:
         with contextlib.suppress(FileNotFoundError):
             held = os.stat(holder, dir_fd=where, follow_symlinks=False)
         if file.before is not None and held is not None and held.st_ino == file.before.st_ino:
-            folder = self._folders.open(file.folder, make=True)
+            name, folder = self._spot(file.folder, file.name, make=True)
             if file.content is None:
-                move_to_free(holder, where, file.name, folder)
+                move_to_free(holder, where, name, folder)
                 return
-            if self._is_ours(file, folder):
-                exchange(holder, where, file.name, folder)
+            if self._is_ours(file, name, folder):
+                exchange(holder, where, name, folder)
         elif held is None and file.content is not None and file.seen is None:
-            folder = self._folders.open(file.folder)
-            if self._is_ours(file, folder):
-                os.unlink(file.name, dir_fd=folder)
+            name, folder = self._spot(file.folder, file.name)
+            if self._is_ours(file, name, folder):
+                system.remove(name, folder)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(holder, dir_fd=where)
+            system.remove(holder, where)
 
-    def _is_ours(self, file: Placed, folder: int) -> bool:
+    def _is_ours(self, file: Placed, name: str, folder: int | None) -> bool:
         """Say whether what is at the path are the bytes that this commit put there."""
-        there = os.stat(file.name, dir_fd=folder, follow_symlinks=False)
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if file.put is not None:
             return _same(there, file.put)
-        return file.content is not None and self._blob(file.name, folder) == blob_id(file.content)
+        return file.content is not None and self._blob(name, folder) == blob_id(file.content)
 
     def close(self) -> None:
         """Close every folder."""
@@ -370,7 +371,7 @@ def unchanged(there: os.stat_result, seen: FileStat | None) -> bool:
         and there.st_size == seen.size
         and there.st_ino == seen.ino
         and there.st_mode == seen.mode
-        and time.time_ns() - there.st_ctime_ns > _YOUNG
+        and time.time_ns() - max(there.st_ctime_ns, there.st_mtime_ns) > _YOUNG
     )
 
 

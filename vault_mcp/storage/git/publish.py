@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from vault_mcp.errors import RepositoryRefused, VaultError
-from vault_mcp.storage import files
+from vault_mcp.storage import files, system
 from vault_mcp.storage.files import FileStat
 from vault_mcp.storage.git.draft import Draft, Words, Write, make_draft
 from vault_mcp.storage.git.flush import flush_all, flush_file, flush_folders
@@ -35,6 +35,9 @@ from vault_mcp.storage.git.workshop import Workshop, encoded
 
 _CHECK_HOLDS = 0.002
 """Seconds for which nothing can have come under way: no command of Git's is done with it sooner."""
+
+# Windows flushes only what is open for writing.
+_FLUSHABLE = os.O_RDWR if system.WINDOWS else os.O_RDONLY
 
 Found = dict[str, os.stat_result | None]
 
@@ -241,7 +244,10 @@ class Publication:
         folders = {os.path.dirname(f"{self._shop.root}/{path}") for path in writes}
         for path, write in writes.items():
             if write.content is not None:
-                fd = os.open(f"{self._shop.root}/{path}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                fd = os.open(
+                    f"{self._shop.root}/{path}",
+                    (os.O_RDWR if system.WINDOWS else os.O_RDONLY) | getattr(os, "O_NOFOLLOW", 0),
+                )
                 try:
                     flush_file(fd)
                 finally:
@@ -298,7 +304,8 @@ def write_image(shop: Workshop, fd: int) -> os.stat_result:
     if written.st_mtime_ns // 10**9 != second:
         # The entries were checked against the second in which we began: an index that says it is younger
         # would call files clean that changed since.
-        os.utime(fd, ns=(created.st_atime_ns, created.st_mtime_ns))
+        place = fd if system.STEPWISE else f"{shop.git_dir}/index.lock"
+        os.utime(place, ns=(created.st_atime_ns, created.st_mtime_ns))
         written = os.fstat(fd)
     return written
 

@@ -7,6 +7,7 @@ import os
 import re
 
 from vault_mcp.errors import RepositoryRefused
+from vault_mcp.storage import system
 from vault_mcp.storage.git.kept import KeptFile
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
@@ -129,7 +130,7 @@ class Refs:
 
     def log(self, ref: str, line: bytes, *, create: bool) -> None:
         """Append to the reflogs of a branch and of HEAD, which is on it."""
-        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT if create else 0)
+        flags = os.O_WRONLY | os.O_APPEND | system.BINARY | (os.O_CREAT if create else 0)
         for path in (self._head_log, f"{self.common_dir}/logs/{ref}"):
             try:
                 fd = os.open(path, flags, 0o666)

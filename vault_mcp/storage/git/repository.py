@@ -15,7 +15,7 @@ from vault_mcp.storage.git.disk_words import storage_failed
 from vault_mcp.storage.git.driver import is_registered, register
 from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.erasing import UNFINISHED
-from vault_mcp.storage.git.flush import Durability, WhenQuiet, flush_all
+from vault_mcp.storage.git.flush import Durability, WhenQuiet, can_flush_all, flush_all
 from vault_mcp.storage.git.history import HistoryCommit, first_parents, read_history
 from vault_mcp.storage.git.ignore import Ignore
 from vault_mcp.storage.git.index_image import IndexImage
@@ -59,6 +59,8 @@ class Repository:
         trusted: bool,
         durability: Durability = "git",
     ) -> None:
+        if durability == "wal" and not can_flush_all():
+            durability = "fsync"  # what the log is emptied for would not be on the disk
         self.root = root
         self.git_dir = git_dir
         self.common_dir = common_dir

@@ -13,6 +13,8 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
+from vault_mcp.storage import system
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -68,11 +70,11 @@ def move_to_free(source: str, source_folder: int | None, target: str, target_fol
     if _rename(source, source_folder, target, target_folder, _NOREPLACE):
         return
     if _linked(source, source_folder, target, target_folder):
-        os.unlink(source, dir_fd=source_folder)
+        system.remove(source, source_folder)
         return
     if is_there(target, target_folder):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
-    os.replace(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+    system.replace(source, target, source_folder, target_folder)
 
 
 def exchange(source: str, source_folder: int | None, target: str, target_folder: int | None) -> None:
@@ -81,24 +83,27 @@ def exchange(source: str, source_folder: int | None, target: str, target_folder:
         return
     kept = source + ASIDE
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(kept, dir_fd=source_folder)  # left by a killed process, and looked at by whoever recovered
+        system.remove(kept, source_folder)  # left by a killed process, and looked at by whoever recovered
     if not _linked(target, target_folder, kept, source_folder):
-        os.replace(target, kept, src_dir_fd=target_folder, dst_dir_fd=source_folder)
+        system.replace(target, kept, target_folder, source_folder)
     try:
-        os.replace(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+        system.replace(source, target, source_folder, target_folder)
     except BaseException:
         if is_there(target, target_folder):
-            os.unlink(kept, dir_fd=source_folder)
+            system.remove(kept, source_folder)
         else:
-            os.replace(kept, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+            system.replace(kept, target, source_folder, target_folder)
         raise
-    os.replace(kept, source, src_dir_fd=source_folder, dst_dir_fd=source_folder)
+    system.replace(kept, source, source_folder, source_folder)
 
 
 def _linked(source: str, source_folder: int | None, target: str, target_folder: int | None) -> bool:
     """Give a file a second name; say False where the file system has no such thing."""
     try:
-        os.link(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
+        if system.STEPWISE:
+            os.link(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
+        else:
+            os.link(source, target)
     except OSError as error:
         if error.errno in NO_LINKS:
             return False

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from vault_mcp.errors import RepositoryRefused, StorageFailed
+from vault_mcp.storage import system
 from vault_mcp.storage.git.environment import Extra, GitProgram
 from vault_mcp.storage.git.message import Ident
 
@@ -120,7 +121,7 @@ class ThroughGit:
 
     def publish_index(self) -> None:
         """Put what `prepare_index` made in the place of the index."""
-        os.replace(self._next, self._index)
+        system.replace(self._next, self._index)
 
     def staged(self, path: str) -> str | None:
         """Give the blob of a path in the index."""

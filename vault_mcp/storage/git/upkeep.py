@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 
 from vault_mcp.storage.git.environment import GitProgram
@@ -56,7 +57,7 @@ class Upkeep:
                     return
                 child = self._program.start_alone(*step)
             with child, contextlib.suppress(OSError):
-                if hasattr(os, "setpriority"):
+                if sys.platform != "win32":
                     os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
                 # What it has to say is its own affair: a round that fails is tried again later.
                 child.wait()

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from hashlib import sha1
 from typing import NamedTuple
 
+from vault_mcp.storage import system
 from vault_mcp.storage.git.flush import flush_file, flush_folders
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -31,7 +32,6 @@ _HEAD = struct.Struct(">8s8s")
 _RECORD = struct.Struct(">8sQ20s")
 _ROOM = 1024 * 1024
 _MANY_BYTES, _MANY = _ROOM // 2, 128
-_READ_AGAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Put(NamedTuple):
@@ -102,7 +102,7 @@ class Log:
     def left(self) -> bool:
         """Say without changing anything whether there may be records."""
         try:
-            fd = os.open(self._path, os.O_RDONLY | _READ_AGAIN)
+            fd = os.open(self._path, os.O_RDONLY | system.BINARY)
         except OSError:
             return False
         with open(fd, "rb") as file:
@@ -121,7 +121,7 @@ class Log:
     def records(self) -> list[Record]:
         """Give all records, oldest first."""
         self._open()
-        self._salt = os.pread(self._fd, _HEAD.size, 0)[8:]
+        self._salt = system.pread(self._fd, _HEAD.size, 0)[8:]
         self._end, self._count = _HEAD.size, 0
         found = []
         while (payload := self._next()) is not None:
@@ -150,7 +150,7 @@ class Log:
     def read_on(self) -> None:
         """Take in what other processes did to the log since."""
         self._open()
-        salt = os.pread(self._fd, _HEAD.size, 0)[8:]
+        salt = system.pread(self._fd, _HEAD.size, 0)[8:]
         if salt != self._salt:
             self._salt, self._end, self._count = salt, _HEAD.size, 0
         while (payload := self._next()) is not None:
@@ -182,13 +182,13 @@ class Log:
 
     def _next(self) -> bytes | None:
         """Give the payload that stands at the end as we know it, and move the end behind it."""
-        head = os.pread(self._fd, _RECORD.size, self._end)
+        head = system.pread(self._fd, _RECORD.size, self._end)
         if len(head) < _RECORD.size or head[:8] != self._salt:
             return None
         _, length, digest = _RECORD.unpack(head)
         if length > os.fstat(self._fd).st_size:
             return None
-        payload = os.pread(self._fd, length, self._end + _RECORD.size)
+        payload = system.pread(self._fd, length, self._end + _RECORD.size)
         if self._digest(payload) != digest:
             return None
         self._end += _RECORD.size + length
@@ -203,14 +203,14 @@ class Log:
     def _write(self, content: bytes, at: int) -> None:
         rest = memoryview(content)
         while rest:
-            written = os.pwrite(self._fd, rest, at)
+            written = system.pwrite(self._fd, rest, at)
             rest, at = rest[written:], at + written
 
     def _open(self) -> None:
         if self._fd >= 0:
             return
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | _READ_AGAIN, 0o600)
-        head = os.pread(self._fd, _HEAD.size, 0)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | system.BINARY, 0o600)
+        head = system.pread(self._fd, _HEAD.size, 0)
         if head[:8] == _MAGIC and len(head) == _HEAD.size:
             self._salt, self._end = head[8:], _HEAD.size
             return
