@@ -97,7 +97,10 @@ class Timekeeping:
             with self._vault.snapshot() as present:
                 if self._reaches(timeline, present.history_mark, present.last_seq):
                     return False
-                return self._take_in(timeline, present, TURN)
+                more = self._take_in(timeline, present, TURN)
+            if not more:
+                timeline.empty_log()
+            return more
         except VaultBusy:
             return False
         except IndexDamaged:
