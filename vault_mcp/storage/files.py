@@ -6,6 +6,10 @@ check and its use leads nowhere. Pipes, devices and sockets are passed over with
 has no such calls: there each part is looked at before the whole path is opened, which leaves a moment
 between the two (not run by us).
 
+A file has one path: the one that the disk spells. On macOS and Windows others lead to it too, and count as
+"no file here", so that a name of which only the case changes is a rename there as well. On macOS a name is
+taken as Git takes it, composed.
+
 A symbolic link, a pipe or a folder counts as "no file here". What may not be read is an error instead: a
 folder that is closed for a moment must not look like a hundred deleted notes.
 """
@@ -14,6 +18,7 @@ import errno
 import os
 import stat as modes
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -86,6 +91,8 @@ def read(root: str, path: str, *, too_large: int = TOO_LARGE) -> tuple[bytes, Fi
         with _folder_of(root, path) as (folder, name):
             # Looked at before it is opened: opening a pipe or a device can already wake or change something.
             if not modes.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                return None
+            if not _is_spelled(path, name, folder):
                 return None
             descriptor = os.open(name, _FILE, dir_fd=folder)
         try:
@@ -160,6 +167,8 @@ def stat(root: str, path: str) -> FileStat | None:
     try:
         with _folder_of(root, path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not _is_spelled(path, name, folder):
+                return None
     except OSError as error:
         _raise_unless_nothing(error, path)
         return None
@@ -183,6 +192,8 @@ def _kind_here(root: str, path: str) -> Kind | None:
     try:
         with _folder_of(root, path) as (folder, name):
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not _is_spelled(path, name, folder):
+                return None
     except OSError as error:
         _raise_unless_nothing(error, path)
         return None
@@ -319,7 +330,7 @@ def _scan(root: str, folder: str) -> list[tuple[str, os.stat_result]] | None:
                 with suppress(FileNotFoundError):
                     facts = entry.stat(follow_symlinks=False)
                     if modes.S_ISREG(facts.st_mode) or (modes.S_ISDIR(facts.st_mode) and not is_mount(facts)):
-                        found.append((name, facts))
+                        found.append((named(name), facts))
     except OSError as error:
         _raise_unless_nothing(error, folder)
         return None
@@ -330,7 +341,7 @@ def _subfolders(root: str, folder: str) -> list[str]:
     try:
         with _opened(root, folder) as place, os.scandir(place) as entries:
             return [
-                entry.name
+                named(entry.name)
                 for entry in entries
                 if entry.is_dir(follow_symlinks=False) and not is_hidden_folder(entry.name)
             ]
@@ -404,6 +415,19 @@ def _refuse_loose(part: str) -> None:
         os.fsencode(part)
     except UnicodeEncodeError as error:
         raise PathRefused("The path has half of a surrogate pair, which is not a character.") from error
+
+
+def _is_spelled(path: str, name: str, folder: int | None) -> bool:
+    """Whether what is there has this very path, which on some systems others lead to as well."""
+    if not system.FOLDS:
+        return True
+    parts = path.split("/")
+    return list(map(named, system.stored_path(name, folder).split("/")[-len(parts) :])) == parts
+
+
+def named(name: str) -> str:
+    """Give a name from the disk as Git has it: on macOS composed (core.precomposeUnicode)."""
+    return unicodedata.normalize("NFC", name) if system.MAC and not name.isascii() else name
 
 
 def _raise_unless_nothing(error: OSError, path: str) -> None:

@@ -12,11 +12,20 @@ import sys
 import time
 from collections.abc import Callable
 
+if sys.platform == "darwin":
+    import fcntl
+
 WINDOWS = sys.platform == "win32"
 """Whether an open file stays where it is, and folders are not opened."""
 
 STEPWISE = os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd and os.scandir in os.supports_fd
 """Whether a folder can be opened and a path be given relative to it."""
+
+MAC = sys.platform == "darwin"
+"""Whether names come from the disk composed or not, and both mean one file."""
+
+FOLDS = sys.platform in ("darwin", "win32")
+"""Whether the disk finds a file under another spelling of its name as well."""
 
 BINARY = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 """What every file is opened with: its bytes as they are, and not for children."""
@@ -83,6 +92,33 @@ def remove(path: str, folder: int | None = None) -> None:
     except PermissionError:
         os.chmod(path, 0o666)
         patiently(lambda: os.unlink(path))
+
+
+if sys.platform == "win32":
+
+    def stored_path(path: str, folder: int | None = None) -> str:
+        """Give the whole path of a file as the disk spells it."""
+        return os.path.realpath(path).replace(os.sep, "/")
+
+elif sys.platform == "darwin":
+
+    def stored_path(path: str, folder: int | None = None) -> str:
+        """Give the whole path of a file as the disk spells it; as it came where it may not be opened."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            fd = os.open(path, flags, dir_fd=folder)
+        except OSError:
+            return path
+        try:
+            return os.fsdecode(fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+        finally:
+            os.close(fd)
+
+else:
+
+    def stored_path(path: str, folder: int | None = None) -> str:
+        """Give the path as it came: no other leads to the file."""
+        return path
 
 
 if sys.platform == "win32":

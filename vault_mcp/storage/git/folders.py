@@ -12,7 +12,7 @@ import stat as modes
 
 from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage import system
-from vault_mcp.storage.files import is_mount
+from vault_mcp.storage.files import is_mount, named
 
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = _ROOT | getattr(os, "O_NOFOLLOW", 0)
@@ -131,6 +131,16 @@ class Folders:
             except (OSError, PathRefused):
                 return  # not empty, gone already, or a file by now
             path = above
+
+    def respell(self, path: str) -> None:
+        """Have the disk spell a folder, and those above it, as a path does that led there anyway."""
+        above, _, name = path.rpartition("/")
+        if above:
+            self.respell(above)
+        place, where = spot(self.open(above), name)
+        stored = system.stored_path(place, where).rpartition("/")[2]
+        if named(stored) != name:
+            os.rename(spot(self.open(above), stored)[0], place, src_dir_fd=where, dst_dir_fd=where)
 
     def remove_made(self) -> None:
         """Remove the folders that were made, as far as they are empty."""

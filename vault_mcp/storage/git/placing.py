@@ -20,11 +20,12 @@ from dataclasses import dataclass
 
 from vault_mcp.errors import PathRefused, Stale
 from vault_mcp.storage import system
-from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.files import FileStat, kind
 from vault_mcp.storage.git.flush import flush_file
 from vault_mcp.storage.git.folders import Folders, NoFolderError, Spot, spot
 from vault_mcp.storage.git.objects import blob_id, write_all
 from vault_mcp.storage.git.swap import exchange, is_there, move_to_free
+from vault_mcp.storage.paths import place_key
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | system.BINARY | getattr(os, "O_NONBLOCK", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.BINARY
@@ -72,6 +73,7 @@ class Placing:
         self._going = frozenset(going)
         self._state = state
         self._device = device
+        self._root = root
         self._folders = Folders(root)
         self.files: list[Placed] = []
 
@@ -181,7 +183,7 @@ class Placing:
                 return  # gone with its folder
             raise _stale(file.path) from None
         if file.seen is None:
-            if is_there(name, folder):
+            if self._is_at(file.path, name, folder):
                 raise _stale(file.path)
             return  # gone already
         holder, where = self._holder(file)
@@ -259,13 +261,18 @@ class Placing:
         try:
             there, folder = self._spot(above, name)
             if seen is None:
-                os.stat(there, dir_fd=folder, follow_symlinks=False)
-                raise _stale(path)
+                if self._is_at(path, there, folder):
+                    raise _stale(path)
+                return None
             return self._compare(Placed(above, name, "", seen, seen_blob, None), (there, folder))
         except (FileNotFoundError, NoFolderError):
             if seen is None:
                 return None
             raise _stale(path) from None
+
+    def _is_at(self, path: str, name: str, folder: int | None) -> bool:
+        """Say whether anything is at a path, and not only at another spelling of it."""
+        return is_there(name, folder) and (not system.FOLDS or kind(self._root, path) is not None)
 
     def _blob(self, name: str, folder: int | None) -> str:
         fd = os.open(name, _READ, dir_fd=folder)
@@ -305,6 +312,16 @@ class Placing:
         for file in self.files:
             if file.content is None:
                 self._folders.remove_if_empty(file.folder)
+        if system.FOLDS and self._going:
+            self._respell()
+
+    def _respell(self) -> None:
+        """Give folders the case that this commit moved their files to: on the disk they are the same ones."""
+        left = {place_key(file.folder): file.folder for file in self.files if file.content is None}
+        for file in self.files:
+            if file.content is not None and left.get(place_key(file.folder), file.folder) != file.folder:
+                with contextlib.suppress(OSError, PathRefused):
+                    self._folders.respell(file.folder)
 
     def undo(self) -> None:
         """Have every file as it was. A file that changed since is somebody else's, and stays."""

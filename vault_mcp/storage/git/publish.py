@@ -37,7 +37,7 @@ _CHECK_HOLDS = 0.002
 """Seconds for which nothing can have come under way: no command of Git's is done with it sooner."""
 
 # Windows flushes only what is open for writing.
-_FLUSHABLE = os.O_RDWR if system.WINDOWS else os.O_RDONLY
+_FLUSHABLE = (os.O_RDWR if system.WINDOWS else os.O_RDONLY) | system.BINARY
 
 Found = dict[str, os.stat_result | None]
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Self
 
 from vault_mcp.errors import StorageFailed, VaultBusy
+from vault_mcp.storage import system
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another process to finish its write; ours are short."""
@@ -133,9 +134,9 @@ class SqliteFile:
         An index that another process has made in the meantime is taken as it is.
         """
         with self._mending:
+            self._drop_idle()
             if (self._damaged or anew) and _identity(self.path) == self._identity:
                 self._remove()
-            self._drop_idle()
             self._damaged = False
             try:
                 db = self._prepared()
@@ -206,12 +207,13 @@ class SqliteFile:
     def _remove(self) -> None:
         for end in ENDS:
             try:
-                os.unlink(self.path + end)
+                system.remove(self.path + end)
             except FileNotFoundError:
                 continue
             except OSError as error:
                 raise StorageFailed(
-                    "The damaged index cannot be removed. Give write permission to its folder."
+                    "The damaged index cannot be removed. Give write permission to its folder. On Windows, "
+                    "end the other servers of this vault first."
                 ) from error
 
     # -- connections

@@ -232,7 +232,7 @@ def _hear_event(root: str, ear: Ear, event: FileSystemEvent) -> None:
     if event.event_type not in ("created", "modified", "closed", "moved", "deleted"):
         return
     for place in (event.src_path, event.dest_path):
-        path = os.path.relpath(os.fsdecode(place), root).replace(os.sep, "/") if place else "."
+        path = files.named(os.path.relpath(os.fsdecode(place), root).replace(os.sep, "/")) if place else "."
         if path == "." or path.startswith("../"):
             continue
         if not event.is_directory:
