@@ -100,7 +100,12 @@ def make_recall_vault(root: Path, texts: Sequence[str]) -> Vault:
     with vault.index.writing() as index:
         index.settle()
         index.words.set_model(encoder.model)
-        keys = [row[0] for row in index.words._db.execute("SELECT key FROM unvectored")]
+        keys = [
+            row[0]
+            for row in index.words._db.execute(
+                "SELECT DISTINCT key FROM unvectored JOIN word_units USING (id)"
+            )
+        ]
         rows = rng.standard_normal((len(keys), encoder.dimensions), dtype=np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         index.words.store_vectors(encoder.model, zip(keys, map(_bytes, rows), strict=True))

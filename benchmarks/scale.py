@@ -225,7 +225,12 @@ def fill_vectors(root: Path) -> dict[str, float]:
     encoder, rng = SentenceEncoder(), np.random.default_rng(0)
     with vault.index.writing() as index:
         index.words.set_model(encoder.model)
-        keys = [row[0] for row in index.words._db.execute("SELECT key FROM unvectored")]
+        keys = [
+            row[0]
+            for row in index.words._db.execute(
+                "SELECT DISTINCT key FROM unvectored JOIN word_units USING (id)"
+            )
+        ]
         for start in range(0, len(keys), 5_000):
             some = keys[start : start + 5_000]
             vectors = rng.standard_normal((len(some), encoder.dimensions), dtype=np.float32)

@@ -245,13 +245,13 @@ class _Table:
                     if reader.vector_model != model:
                         return ()
                     rows = reader.unvectored(limit)
-                found = [(key, text) for key, text in rows if text is not None]
-                gone = [key for key, text in rows if text is None]
+                found = {key: text for _, key, text in rows if text is not None}
+                gone = [unit for unit, _, text in rows if text is None]
                 if gone:
                     with self._vault.index_turn(LOCK_WAIT), self._vault.index.writing() as index:
                         index.words.drop_unvectored(gone)
                 if found or not rows:
-                    return found
+                    return list(found.items())
         except VaultError as error:
             raise StorageFailed(str(error)) from error
 

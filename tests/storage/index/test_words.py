@@ -93,12 +93,12 @@ def test_texts_wait_for_vectors_until_they_are_stored(indexed: Indexed) -> None:
         assert writer.words.set_model("m")
         assert not writer.words.set_model("m")
     with index.reading() as reader:
-        waiting = {text for _, text in reader.unvectored(100) if text in ("one", "two")}
+        waiting = {text for _, _, text in reader.unvectored(100) if text in ("one", "two")}
         before = reader.count_unvectored()
     assert waiting == {"one", "two"}
     assert store(index, "m", "one")
     with index.reading() as reader:
-        assert (reader.count_vectors(), reader.count_unvectored()) == (1, before - 1)
+        assert (reader.count_vectors(), reader.count_unvectored()) == (1, before - 2)
     assert [row for _, row in news(index).came] == [b"one", b"one"]
 
 
@@ -113,7 +113,7 @@ def test_vectors_of_another_model_are_not_kept(indexed: Indexed) -> None:
         writer.words.set_model("other")
     assert news(index).came == []
     with index.reading() as reader:
-        assert "one" in {text for _, text in reader.unvectored(100)}
+        assert "one" in {text for _, _, text in reader.unvectored(100)}
 
 
 def test_only_what_is_new_is_told_to_whoever_knows_the_rest(indexed: Indexed) -> None:
@@ -150,7 +150,7 @@ def test_dropped_vectors_wait_again(indexed: Indexed) -> None:
     with index.writing() as writer:
         writer.words.drop_vectors([unit, 12345])
     with index.reading() as reader:
-        assert "one" in {text for _, text in reader.unvectored(100)}
+        assert "one" in {text for _, _, text in reader.unvectored(100)}
 
 
 def test_neighbours_are_those_of_prose_and_never_of_lists(indexed: Indexed) -> None:

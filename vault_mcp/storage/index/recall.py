@@ -291,6 +291,10 @@ class Recall(Snapshot):
             rev = 0
         elif newest == rev:
             return VectorNews(own, model, newest, [], iter(()))
+        if rev == 0:
+            # CROSS JOIN keeps the order of the keys, by which both lie on disk.
+            all_of_them = "SELECT w.id, v.row FROM vectors v CROSS JOIN word_units w ON w.key = v.key"
+            return VectorNews(own, model, newest, [], self._db.execute(all_of_them))
         gone = [row[0] for row in self._rows("SELECT id FROM word_gone WHERE rev > ?", (rev,))]
         came = self._db.execute(
             "SELECT w.id, v.row FROM word_units w JOIN vectors v ON v.key = w.key WHERE w.rev > ?1"
@@ -301,18 +305,14 @@ class Recall(Snapshot):
         )
         return VectorNews(own, model, newest, gone, came)
 
-    def unvectored(self, most: int) -> list[tuple[bytes, str | None]]:
-        """Give keys that wait for their vectors with the texts behind them; None for a text that is gone."""
-        keys = [row[0] for row in self._rows("SELECT key FROM unvectored LIMIT ?", (most,))]
-        return [(key, self._text_of(key)) for key in keys]
-
-    def _text_of(self, key: bytes) -> str | None:
-        row = self._one("SELECT id FROM word_units WHERE key = ? LIMIT 1", (key,))
-        found = self.units([row[0]]) if row else []
-        return found[0].text if found else None
+    def unvectored(self, most: int) -> list[tuple[int, bytes, str | None]]:
+        """Give units that wait for their vectors, with key and text; None for a text that is gone."""
+        rows = self._rows("SELECT id, key FROM unvectored JOIN word_units USING (id) LIMIT ?", (most,))
+        texts = {unit.id: unit.text for unit in self.units([row[0] for row in rows])}
+        return [(number, key, texts.get(number)) for number, key in rows]
 
     def count_unvectored(self) -> int:
-        """Count the texts that wait for their vectors."""
+        """Count the units that wait for their vectors."""
         count: int = self._one("SELECT count(*) FROM unvectored")[0]
         return count
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from vault_mcp.notes.analyse import indexed
 from vault_mcp.notes.passages import passage_key
-from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SHIFT, SUPERSEDED
+from vault_mcp.storage.index.schema import MOST_ROWS, NAME, OBSERVATION, SEGMENTS, SHIFT, SUPERSEDED
 
 ANALYSED = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
 """Splits the analyser's output at its spaces and nowhere else."""
@@ -25,7 +25,6 @@ CREATE TABLE unworded (id INTEGER PRIMARY KEY);
 CREATE TABLE word_units (
   id INTEGER PRIMARY KEY, words TEXT NOT NULL, key BLOB NOT NULL, rev INTEGER NOT NULL
 );
-CREATE INDEX word_units_by_key ON word_units (key);
 CREATE INDEX word_units_by_rev ON word_units (rev);
 CREATE TABLE word_gone (rev INTEGER PRIMARY KEY, id INTEGER NOT NULL);
 CREATE TABLE word_state (
@@ -35,10 +34,11 @@ INSERT INTO word_state VALUES (1, hex(randomblob(8)), 0, '');
 CREATE VIRTUAL TABLE unit_words USING fts5 (
   words, content = 'word_units', content_rowid = 'id', tokenize = "{ANALYSED}"
 );
+INSERT INTO unit_words (unit_words, rank) VALUES ('automerge', {SEGMENTS});
 CREATE VIRTUAL TABLE unit_terms USING fts5vocab (unit_words, row);
 CREATE TABLE vectors (key BLOB PRIMARY KEY, row BLOB NOT NULL, rev INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX vectors_by_rev ON vectors (rev);
-CREATE TABLE unvectored (key BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE unvectored (id INTEGER PRIMARY KEY);
 CREATE TRIGGER units_come AFTER INSERT ON units BEGIN
   INSERT OR IGNORE INTO unworded VALUES (new.id);
 END;
@@ -47,11 +47,17 @@ CREATE TRIGGER units_go AFTER DELETE ON units BEGIN
 END;
 """
 
+BY_KEY = "CREATE INDEX IF NOT EXISTS word_units_by_key ON word_units (key)"
+"""Made once the words of a new index are all there: kept up meanwhile, its keys, which come in no order, take
+as long as all else."""
+
 BATCH = 100
 """Units that are settled in one short transaction of the background work, while calls come."""
 
 BULK = 1_000
 """Units of a transaction while nobody waits: half the processor time of as many in short ones."""
+
+_SAME = "SELECT id FROM word_units WHERE key = ?"
 
 # What waits up to a number: role and text as it stands in its note, and whose it is. A memory's name is its
 # day and its first words, which its text says better.
@@ -81,6 +87,7 @@ class WordTables:
         )
         waiting = self._waiting(most)
         if not waiting:
+            db.execute(BY_KEY)
             return 0
         last = waiting[-1]
         rev = self._drop(last, self._rev())
@@ -103,7 +110,8 @@ class WordTables:
             "SELECT id, words FROM word_units WHERE id IN (SELECT id FROM unworded WHERE id <= ?)", last
         ).fetchall()
         db.executemany("INSERT INTO unit_words (unit_words, rowid, words) VALUES ('delete', ?, ?)", old)
-        db.executemany("DELETE FROM word_units WHERE id = ?", [row[:1] for row in old])
+        for table in ("word_units", "unvectored"):
+            db.executemany(f"DELETE FROM {table} WHERE id = ?", [row[:1] for row in old])
         db.executemany(
             "INSERT INTO word_gone VALUES (?, ?)", [(rev + n, row[0]) for n, row in enumerate(old, 1)]
         )
@@ -122,9 +130,9 @@ class WordTables:
         db.executemany("INSERT INTO word_units VALUES (?, ?, ?, ?)", units)
         db.executemany("INSERT INTO unit_words (rowid, words) VALUES (?, ?)", [unit[:2] for unit in units])
         db.executemany(
-            "INSERT OR IGNORE INTO unvectored SELECT ?1"
-            " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE key = ?1)",
-            [unit[2:3] for unit in units],
+            "INSERT OR IGNORE INTO unvectored"
+            " SELECT ? WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE key = ?)",
+            [(unit[0], unit[2]) for unit in units],
         )
         return rev
 
@@ -142,18 +150,19 @@ class WordTables:
     def forget_vectors(self) -> None:
         """Throw all vectors away and have them made again."""
         self._db.execute("DELETE FROM vectors")
-        self._db.execute("INSERT OR IGNORE INTO unvectored SELECT DISTINCT key FROM word_units")
+        self._db.execute("INSERT OR IGNORE INTO unvectored SELECT id FROM word_units")
 
     def store_vectors(self, model: str, rows: Iterable[tuple[bytes, bytes]]) -> bool:
         """Keep vectors by their keys; False, and nothing is kept, when they are not of the model in use."""
         (known,) = self._db.execute("SELECT model FROM word_state").fetchone()
         if known != model:
             return False
+        self._db.execute(BY_KEY)
         rev = self._rev()
         for key, row in rows:
             rev += 1
             self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (key, row, rev))
-            self._db.execute("DELETE FROM unvectored WHERE key = ?", (key,))
+            self._db.execute(f"DELETE FROM unvectored WHERE id IN ({_SAME})", (key,))
         self._db.execute("UPDATE word_state SET rev = ?", (rev,))
         return True
 
@@ -163,11 +172,11 @@ class WordTables:
             row = self._db.execute("SELECT key FROM word_units WHERE id = ?", (number,)).fetchone()
             if row:
                 self._db.execute("DELETE FROM vectors WHERE key = ?", row)
-                self._db.execute("INSERT OR IGNORE INTO unvectored VALUES (?)", row)
+                self._db.execute(f"INSERT OR IGNORE INTO unvectored {_SAME}", row)
 
-    def drop_unvectored(self, keys: Sequence[bytes]) -> None:
-        """Take texts off the list that are in no unit any more."""
-        self._db.executemany("DELETE FROM unvectored WHERE key = ?", [(key,) for key in keys])
+    def drop_unvectored(self, units: Sequence[int]) -> None:
+        """Take units off the list whose text is not there any more."""
+        self._db.executemany("DELETE FROM unvectored WHERE id = ?", [(unit,) for unit in units])
 
 
 def words_of(role: int, text: str, title: str) -> str:
