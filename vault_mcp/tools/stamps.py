@@ -12,6 +12,7 @@ from vault_mcp.tools.told import one_line
 
 if TYPE_CHECKING:
     from vault_mcp.storage.index import CommitRow, FactVersion, Reader
+    from vault_mcp.storage.index.descent import ChangeId
 
 DIGITS = 12
 
@@ -28,23 +29,24 @@ def disagreements(reader: Reader, merged: Callable[[str], bool]) -> Iterator[Dis
     """Compare each stamp with the commits that brought the fact and its last edit.
 
     Tools that carry over what others wrote (import, rename, merge, restore, undo) keep stamps as they were,
-    so what came with them is taken as it is. So is what a merge brought; `merged` says which commits are one.
+    so what came with them is taken as it is. So is what a merge itself made; `merged` says which commits are
+    one.
     """
-    commits: dict[int, CommitRow | None] = {}
+    commits: dict[ChangeId, CommitRow | None] = {}
 
-    def commit(seq: int) -> CommitRow | None:
-        if seq not in commits:
-            commits[seq] = reader.commit_number(seq)
-        return commits[seq]
+    def commit(seq: int, place: int) -> CommitRow | None:
+        if (seq, place) not in commits:
+            commits[seq, place] = reader.change_at(seq, place)
+        return commits[seq, place]
 
     for path, version in reader.stamped_facts():
         stamp = version.stamp
         if stamp is None:
             continue
-        wrong = _wrong("added", stamp.agent, stamp.added_at, commit(version.added))
+        wrong = _wrong("added", stamp.agent, stamp.added_at, commit(version.added, version.added_place))
         if not wrong and stamp.edited_at and version.edited is None:
-            wrong = _wrong("edited", stamp.edited_by, stamp.edited_at, commit(_edit_of(reader, version)))
-        brought = commit(version.added)
+            wrong = _wrong("edited", stamp.edited_by, stamp.edited_at, commit(*_edit_of(reader, version)))
+        brought = commit(version.added, version.added_place)
         if wrong and not (brought and merged(brought.sha)):
             yield Disagreement(path, f"“{one_line(version.text)}” {wrong}.")
 
@@ -58,7 +60,7 @@ def _wrong(what: str, by: str, at: str, commit: CommitRow | None) -> str:
     )
 
 
-def _edit_of(reader: Reader, version: FactVersion) -> int:
+def _edit_of(reader: Reader, version: FactVersion) -> ChangeId:
     """Give the commit that brought the last edit of which a stamp tells."""
     seen = {version.id}
     while version.previous is not None and version.previous not in seen:
@@ -67,4 +69,4 @@ def _edit_of(reader: Reader, version: FactVersion) -> int:
             break
         seen.add(older.id)
         version = older
-    return version.first
+    return version.first, version.first_place

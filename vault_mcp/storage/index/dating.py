@@ -12,16 +12,21 @@ BY_PERSON = ("", "hand-edit")
 
 # What Git has to tell of a note's lines now: who brought an unstamped one, and the last edit by hand.
 _LINES = """
-SELECT f.kind, f.text, f.stamp, a.at, a.author, a.tool, e.at, e.author, e.tool
+SELECT f.kind, f.text, f.stamp, coalesce(x.at, a.at), coalesce(x.author, a.author), coalesce(x.tool, a.tool),
+  coalesce(y.at, e.at), coalesce(y.author, e.author), coalesce(y.tool, e.tool)
 FROM facts f JOIN commits a ON a.seq = f.added_seq LEFT JOIN commits e ON e.seq = f.edit_seq
+  LEFT JOIN sides x ON x.seq = f.added_seq AND x.place = f.added_place
+  LEFT JOIN sides y ON y.seq = f.edit_seq AND y.place = f.edit_place
 WHERE f.lineage = :lineage AND f.first_seq <= :seq AND (f.last_seq IS NULL OR f.last_seq > :seq)
   AND (f.stamp IS NULL OR f.edit_seq IS NOT NULL)
   AND f.kind IN ('observation', 'superseded', 'relation')
 """
-_MADE = (
-    "SELECT c.at, c.author FROM lineage_commits l JOIN commits c ON c.seq = l.seq WHERE l.lineage = ?"
-    " ORDER BY l.seq LIMIT 1"
-)
+_MADE = """
+SELECT coalesce(s.at, c.at), coalesce(s.author, c.author)
+FROM (SELECT min(seq) AS seq FROM lineage_commits WHERE lineage = :lineage) l JOIN commits c ON c.seq = l.seq
+  LEFT JOIN sides s ON s.seq = l.seq AND s.place = (
+    SELECT min(place) FROM side_files WHERE seq = l.seq AND lineage = :lineage AND old_blob IS NULL)
+"""
 _OBSERVATION = "UPDATE observations SET {}, touched = {} WHERE id = :id AND "
 _RELATION = "UPDATE relations SET {} WHERE id = :id AND "
 # The lines of one note with their text as facts have it. Looked for once and not line by line: one note may
@@ -104,7 +109,7 @@ def told_of(db: sqlite3.Connection, lineage: int, seq: int = _NOW) -> list[Told]
 
 def made_by(db: sqlite3.Connection, lineage: int) -> tuple[int, str] | None:
     """Give time and author of the commit that brought a note first."""
-    row: tuple[int, str] | None = db.execute(_MADE, (lineage,)).fetchone()
+    row: tuple[int, str] | None = db.execute(_MADE, {"lineage": lineage}).fetchone()
     return row
 
 

@@ -14,7 +14,7 @@ Files are followed the same way: a path that goes and one that comes with the sa
 in common, are one note that was moved.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,14 +50,19 @@ class FileChange:
     new: tuple[Fact, ...] = ()
 
 
+ChangeId = tuple[int, int]
+"""A commit by number and place: place 0 is the commit of the first-parent chain itself, any other place one
+of those that came with it."""
+
+
 class Gone(NamedTuple):
-    """A fact that the commit took away, with its row in `facts`."""
+    """A fact that the commit took away, with its row in `facts`, and who added and edited it by hand."""
 
     lineage: int
     fact: Fact
     row: int
-    added_seq: int
-    edit_seq: int | None
+    added: ChangeId
+    edited: ChangeId | None
 
 
 class Come(NamedTuple):
@@ -73,6 +78,77 @@ class Continued(NamedTuple):
     come: Come
     before: Gone | None
     edited: bool
+
+
+ADOPTS = "create_entities"
+"""The tool that can make a person's plain note an entity, so that lines which were prose count as facts."""
+
+FactName = tuple[int, str, str]
+"""What a fact is known by: its note, its kind (superseded or not), its words."""
+
+Descent = tuple[ChangeId, ChangeId | None, int | None]
+"""Which commit added a fact, which edited it by hand, and the row of the version it came from."""
+
+
+def name_of(lineage: int, fact: Fact) -> FactName:
+    """Give what a fact is known by."""
+    return lineage, group_of(fact.kind), fact.text
+
+
+def is_older(fact: Fact) -> bool:
+    """Say whether a line of a note that became an entity was there before: the tool stamps all but tasks."""
+    return fact.kind == "observation" and fact.stamp is None and not fact.text.startswith("[")
+
+
+def difference(
+    changes: Iterable[FileChange], lineages: Mapping[str, int], known: Callable[[int, Fact], Gone | None]
+) -> tuple[list[Gone], list[Come]]:
+    """Give the facts that a commit took away, as far as they are known, and those that it brought."""
+    before: dict[tuple[int, str, str], Fact] = {}
+    after: dict[tuple[int, str, str], Fact] = {}
+    for change in changes:
+        lineage = lineages[change.path]
+        before.update(((lineage, fact.kind, fact.text), fact) for fact in change.old)
+        after.update(((lineage, fact.kind, fact.text), fact) for fact in change.new)
+    come = [Come(key[0], fact) for key, fact in after.items() if key not in before or before[key] != fact]
+    gone = [
+        told
+        for key, fact in before.items()
+        if (key not in after or after[key] != fact) and (told := known(key[0], fact)) is not None
+    ]
+    return gone, come
+
+
+def descent(
+    one: Continued,
+    tool: str,
+    here: ChangeId,
+    as_it_was: Callable[[Come], Descent | None],
+    before_it: Callable[[int, int], ChangeId | None],
+) -> Descent:
+    """Tell who added a fact that a commit brought, and who edited it by hand.
+
+    Args:
+        one: The fact, and the one it continues.
+        tool: The commit's `Tool:` trailer; "" when it has none.
+        here: The commit.
+        as_it_was: Gives what is known of the newest version that has gone of a fact which is put back.
+        before_it: Gives the last commit before the one of a number that changed a note.
+    """
+    come, before, edited = one
+    added: ChangeId = here
+    edit: ChangeId | None = None
+    previous: int | None = None
+    if before is not None:
+        added, previous = before.added, before.row
+        edit = before.edited if same_edit(before.fact.stamp, come.fact.stamp) else None
+    if edited:
+        edit = here
+    if tool in KEEPS_WORDS and (before is None or before.fact.text != come.fact.text):
+        return as_it_was(come) or (added, edit, previous)
+    if before is None and tool == ADOPTS and is_older(come.fact):
+        added = before_it(come.lineage, here[0]) or added
+    return added, edit, previous
 
 
 def moved_files(changes: Sequence[FileChange]) -> dict[str, str]:

@@ -8,24 +8,30 @@ words were changed without its stamp telling so.
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vault_mcp.notes.note import Fact
 from vault_mcp.storage.index.dates import read_stamp, written, written_stamp
 from vault_mcp.storage.index.descent import (
-    KEEPS_WORDS,
+    ChangeId,
     Come,
     Continued,
+    Descent,
+    FactName,
     FileChange,
     Gone,
     continue_facts,
+    descent,
+    difference,
     group_of,
     moved_files,
+    name_of,
     same_edit,
 )
 from vault_mcp.storage.index.rows import CommitRow, SideChange
 from vault_mcp.storage.index.schema import HISTORY_TABLES
+from vault_mcp.storage.index.side_facts import Brought, SideFacts, renamed_by_merge
 from vault_mcp.storage.index.storable import bounded
 
 _PLACE = "SELECT id, lineage FROM places WHERE path = ? AND last_seq IS NULL"
@@ -34,15 +40,6 @@ _PLACE = "SELECT id, lineage FROM places WHERE path = ? AND last_seq IS NULL"
 def fact_key(text: str) -> int:
     """Give the number under which a fact's versions are looked up in its note; another text may share it."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
-
-
-ADOPTS = "create_entities"
-"""The tool that can make a person's plain note an entity, so that lines which were prose count as facts."""
-
-
-def is_older(fact: Fact) -> bool:
-    """Say whether a line of a note that became an entity was there before: the tool stamps all but tasks."""
-    return fact.kind == "observation" and fact.stamp is None and not fact.text.startswith("[")
 
 
 class HistoryTables:
@@ -59,13 +56,12 @@ class HistoryTables:
         seq = self._add_commit(row)
         moved = moved_files(changes)
         lineages = {change.path: self._follow(change, moved, seq) for change in changes}
-        gone, come = self._difference(changes, lineages)
-        continued = continue_facts(gone, come, row.tool, self._dated) if come else []
+        brought = self._add_sides(sides, seq, renamed_by_merge(changes, sides)) if sides else {}
+        gone, come = difference(changes, lineages, self.known)
+        continued = continue_facts(gone, come, row.tool, self.dated) if come else []
         self._close([fact.row for fact in gone], seq)
-        undated = self._open(continued, row.tool, seq)
+        undated = self._open(continued, row.tool, seq, brought)
         undated.update(lineages[path] for path in moved)
-        if sides:
-            self._add_sides(sides, seq)
         return {path for path, lineage in lineages.items() if lineage in undated}
 
     def reset(self) -> None:
@@ -125,27 +121,38 @@ class HistoryTables:
         self._last = (seq, latest)
         return seq
 
-    def _add_sides(self, sides: Sequence[SideChange], seq: int) -> None:
-        """Take down the commits that a merge brought; their notes are those of the merge at these paths."""
+    def _add_sides(
+        self, sides: Sequence[SideChange], seq: int, renamed: Mapping[str, str]
+    ) -> dict[FactName, Brought]:
+        """Take down the commits that a merge brought; their notes are those of the merge at these paths.
+
+        Gives which of them brought each fact that was there after the last of them. `renamed` says under
+        which other name the merge keeps a file of theirs.
+        """
         db = self._db
-        known: dict[str, int | None] = {}
+        known: dict[str, int | None] = {path: self._ever_at(here) for path, here in renamed.items()}
+        notes: list[dict[str, int]] = []
         for place, side in reversed(list(enumerate(sides, 1))):
             row = side.row
             values = (row.sha, row.parent, bounded(row.at), row.author, row.tool, row.session, row.subject)
             db.execute(f"INSERT INTO sides VALUES (?, ?{', ?' * 8})", (seq, place, *values, side.words))
+            notes.append({})
             for old_path, old_blob, path, blob in side.files:
                 name = path or old_path or ""
-                if name not in known:
-                    known[name] = self._ever_at(name)
-                lineage = known[name]
-                if old_path is not None and old_path != name and self._ever_at(old_path) is None:
-                    known[old_path] = lineage  # it was made and moved behind the merge
-                elif lineage is None and old_path is not None:
-                    lineage = self._ever_at(old_path)
+                lineage = known[name] if name in known else self._ever_at(name)
+                if lineage is None and old_path is not None:
+                    lineage = known.get(old_path) or self._ever_at(old_path)
+                if old_path != name:  # before it was made or moved here, this name meant something else
+                    known.pop(name, None)
+                if old_path is not None:
+                    known[old_path] = lineage
                 db.execute(
                     "INSERT INTO side_files VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (seq, place, lineage, old_path, old_blob, path, blob),
                 )
+                if lineage is not None:
+                    notes[-1] |= {one: lineage for one in (old_path, path) if one is not None}
+        return SideFacts(self, seq).follow(sides, notes[::-1])
 
     def _ever_at(self, path: str) -> int | None:
         row = self._db.execute(
@@ -185,53 +192,46 @@ class HistoryTables:
 
     # -- facts
 
-    def _difference(
-        self, changes: Sequence[FileChange], lineages: dict[str, int]
-    ) -> tuple[list[Gone], list[Come]]:
-        before: dict[tuple[int, str, str], Fact] = {}
-        after: dict[tuple[int, str, str], Fact] = {}
-        for change in changes:
-            lineage = lineages[change.path]
-            before.update(((lineage, fact.kind, fact.text), fact) for fact in change.old)
-            after.update(((lineage, fact.kind, fact.text), fact) for fact in change.new)
-        come = [Come(key[0], fact) for key, fact in after.items() if key not in before or before[key] != fact]
-        gone = [
-            known
-            for key, fact in before.items()
-            if (key not in after or after[key] != fact) and (known := self._known(key[0], fact)) is not None
-        ]
-        return gone, come
-
-    def _known(self, lineage: int, fact: Fact) -> Gone | None:
+    def known(self, lineage: int, fact: Fact) -> Gone | None:
+        """Give a fact that a note has, as the tables know it."""
         row = self._db.execute(
-            "SELECT id, added_seq, edit_seq FROM facts"
+            "SELECT id, added_seq, added_place, edit_seq, edit_place FROM facts"
             " WHERE lineage = ? AND key = ? AND last_seq IS NULL AND kind = ? AND text = ?",
             (lineage, fact_key(fact.text), fact.kind, fact.text),
         ).fetchone()
-        return Gone(lineage, fact, *row) if row else None
+        if row is None:
+            return None
+        number, added_seq, added_place, edit_seq, edit_place = row
+        edited = None if edit_seq is None else (edit_seq, edit_place)
+        return Gone(lineage, fact, number, (added_seq, added_place), edited)
 
-    def _dated(self, fact: Gone) -> tuple[str, str]:
-        row = self._db.execute("SELECT at, author FROM commits WHERE seq = ?", (fact.added_seq,)).fetchone()
+    def dated(self, fact: Gone) -> tuple[str, str]:
+        """Give when a fact was added, as stamps have it, and by whom."""
+        seq, place = fact.added
+        table, values = ("sides", (seq, place)) if place else ("commits", (seq,))
+        row = self._db.execute(
+            f"SELECT at, author FROM {table} WHERE seq = ?{' AND place = ?' if place else ''}", values
+        ).fetchone()
         return (written(row[0]) or "", row[1]) if row else ("", "")
 
     def _close(self, rows: Iterable[int], seq: int) -> None:
         self._db.executemany("UPDATE facts SET last_seq = ? WHERE id = ?", [(seq, row) for row in rows])
 
-    def _open(self, continued: Iterable[Continued], tool: str, seq: int) -> set[int]:
+    def _open(
+        self, continued: Iterable[Continued], tool: str, seq: int, brought: Mapping[FactName, Brought]
+    ) -> set[int]:
         """Begin the versions that a commit brought; give the lineages of which Git has to date lines."""
         rows: list[tuple[Any, ...]] = []
         undated: set[int] = set()
-        for come, before, edited in continued:
-            added, edit, previous = seq, None, None
-            if before is not None:
-                added, previous = before.added_seq, before.row
-                edit = before.edit_seq if same_edit(before.fact.stamp, come.fact.stamp) else None
-            if edited:
-                edit = seq
-            if tool in KEEPS_WORDS and (before is None or before.fact.text != come.fact.text):
-                added, edit, previous = self._as_it_was(come) or (added, edit, previous)
-            elif before is None and tool == ADOPTS and is_older(come.fact):
-                added = self._before(come.lineage, seq) or added
+        for one in continued:
+            come, before, _ = one
+            added, edit, previous = descent(one, tool, (seq, 0), self.as_it_was, self.before)
+            side = brought.get(name_of(come.lineage, come.fact))
+            place = 0
+            if side is not None:
+                if side.fact == come.fact or before is None or before.fact.text != come.fact.text:
+                    added, edit = side.added, side.edited
+                place = side.place if same_edit(side.fact.stamp, come.fact.stamp) else 0
             if come.fact.stamp is None or edit is not None:
                 undated.add(come.lineage)
             rows.append(
@@ -242,35 +242,39 @@ class HistoryTables:
                     come.fact.text,
                     written_stamp(come.fact.stamp),
                     seq,
-                    added,
-                    edit,
+                    added[0],
+                    edit and edit[0],
                     previous,
+                    place,
+                    added[1],
+                    edit[1] if edit else 0,
                 )
             )
         self._db.executemany(
-            "INSERT INTO facts (lineage, kind, key, text, stamp, first_seq, added_seq, edit_seq, previous)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO facts (lineage, kind, key, text, stamp, first_seq, added_seq, edit_seq, previous,"
+            " first_place, added_place, edit_place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
         return undated
 
-    def _before(self, lineage: int, seq: int) -> int | None:
+    def before(self, lineage: int, seq: int) -> ChangeId | None:
         """Give the last commit before this one that changed a note, if it brought or kept the note."""
         row = self._db.execute(
             "SELECT max(seq) FROM lineage_commits WHERE lineage = ? AND seq < ? AND blob IS NOT NULL",
             (lineage, seq),
         ).fetchone()
-        return row[0] if row else None
+        return (row[0], 0) if row and row[0] else None
 
-    def _as_it_was(self, come: Come) -> tuple[int, int | None, int] | None:
-        """Give (added, edit, row) of the newest version that has gone of a fact which is put back."""
+    def as_it_was(self, come: Come) -> Descent | None:
+        """Give (added, edited, row) of the newest version that has gone of a fact which is put back."""
         rows = self._db.execute(
-            "SELECT added_seq, edit_seq, id, kind, stamp FROM facts"
+            "SELECT added_seq, added_place, edit_seq, edit_place, id, kind, stamp FROM facts"
             " WHERE lineage = ? AND key = ? AND text = ? AND last_seq IS NOT NULL"
             " ORDER BY last_seq DESC, id DESC",
             (come.lineage, fact_key(come.fact.text), come.fact.text),
         )
-        for added, edit, row, kind, stamp in rows:
+        for added, added_place, edit, edit_place, row, kind, stamp in rows:
             if group_of(kind) == group_of(come.fact.kind):
-                return added, edit if same_edit(read_stamp(stamp), come.fact.stamp) else None, row
+                same = edit is not None and same_edit(read_stamp(stamp), come.fact.stamp)
+                return (added, added_place), (edit, edit_place) if same else None, row
         return None

@@ -9,12 +9,12 @@ from vault_mcp.notes.fold import fold
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.dates import read_stamp
 from vault_mcp.storage.index.dating import Told, made_by, told_of
-from vault_mcp.storage.index.past import Past
+from vault_mcp.storage.index.past import FACT_COLUMNS, Past
 from vault_mcp.storage.index.rows import CommitRow, FactVersion, Page, Place, Step, Wanted
 from vault_mcp.storage.index.storable import storable
 
 _COMMIT = "SELECT c.seq, c.sha, c.at, c.author, c.tool, c.session, c.subject FROM commits c"
-_FACT = "SELECT id, kind, text, stamp, first_seq, last_seq, added_seq, edit_seq, previous, lineage FROM facts"
+_FACT = f"SELECT {FACT_COLUMNS}, lineage FROM facts"
 _LYING = "first_seq <= :seq AND (last_seq IS NULL OR last_seq > :seq)"
 ANY = Wanted()
 NOW = 1 << 61
@@ -277,9 +277,9 @@ class Lineages(Past):
 
     def stamped_facts(self) -> Iterator[tuple[str, FactVersion]]:
         """Give every fact that bears a stamp now, with the path of its note, note by note."""
+        columns = ", ".join(f"f.{name}" for name in (*FACT_COLUMNS.split(", "), "lineage"))
         rows = self._db.execute(
-            "SELECT p.path, f.id, f.kind, f.text, f.stamp, f.first_seq, f.last_seq, f.added_seq, f.edit_seq,"
-            " f.previous, f.lineage FROM facts f"
+            f"SELECT p.path, {columns} FROM facts f"
             " JOIN places p ON p.lineage = f.lineage AND p.last_seq IS NULL"
             " WHERE f.stamp IS NOT NULL AND f.last_seq IS NULL ORDER BY p.path, f.id"
         )

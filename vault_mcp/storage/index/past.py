@@ -1,6 +1,7 @@
 """Read the history tables: who wrote a fact, which commits there were, and when."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.dates import read_stamp, written
@@ -13,6 +14,18 @@ from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
 from vault_mcp.storage.index.storable import storable
 
 _COMMIT = "SELECT seq, sha, at, author, tool, session, subject FROM commits c"
+
+SIDE = (
+    "SELECT c.seq, c.place, m.sha, c.sha, c.parent, c.at, c.author, c.tool, c.session, c.subject"
+    " FROM sides c JOIN commits m ON m.seq = c.seq"
+)
+"""What `side_row` makes a commit of that came with a merge."""
+
+FACT_COLUMNS = (
+    "id, kind, text, stamp, first_seq, last_seq, added_seq, edit_seq, previous, first_place, added_place,"
+    " edit_place"
+)
+"""What a `FactVersion` is made of, in its order."""
 
 # The first-parent chain is numbered without gaps, and `latest` never falls, so the commit of a moment is
 # found by halving: commit times themselves may go back after a pull.
@@ -58,11 +71,11 @@ class Past(Snapshot):
 
     def _from_history(self, lineage: int, kind: str, text: str) -> tuple[str, str, bool] | None:
         rows = self._rows(
-            "SELECT kind, stamp, added_seq, edit_seq FROM facts"
+            "SELECT kind, stamp, added_seq, added_place, edit_seq, edit_place FROM facts"
             " WHERE lineage = ? AND key = ? AND text = ? AND last_seq IS NULL",
             (lineage, fact_key(text), storable(text)),
         )
-        for known, stamp, added_seq, edit_seq in rows:
+        for known, stamp, added_seq, added_place, edit_seq, edit_place in rows:
             if group_of(known) == group_of(kind):
                 written_by = read_stamp(stamp)
                 if written_by is not None and edit_seq is None:
@@ -71,10 +84,10 @@ class Past(Snapshot):
                         written_by.edited_at or written_by.added_at,
                         False,
                     )
-                at, author, tool = self._one(
-                    "SELECT at, author, tool FROM commits WHERE seq = ?", (edit_seq or added_seq,)
-                )
-                return author, written(at) or "", tool in BY_PERSON
+                change = (edit_seq, edit_place) if edit_seq else (added_seq, added_place)
+                row = self.change_at(*change)
+                if row is not None:
+                    return row.author, written(row.at) or "", row.tool in BY_PERSON
         return None
 
     def _from_stamp(self, path: str, text: str) -> tuple[str, str, bool] | None:
@@ -89,7 +102,7 @@ class Past(Snapshot):
     def fact_versions(self, path: str) -> list[FactVersion]:
         """Give every version that each fact of a note ever had, the oldest first."""
         rows = self._rows(
-            "SELECT id, kind, text, stamp, first_seq, last_seq, added_seq, edit_seq, previous FROM facts"
+            f"SELECT {FACT_COLUMNS} FROM facts"
             " WHERE lineage = (SELECT lineage FROM places WHERE path = ?"
             " ORDER BY last_seq IS NOT NULL, last_seq DESC LIMIT 1) ORDER BY first_seq, id",
             (storable(path),),
@@ -104,6 +117,14 @@ class Past(Snapshot):
     def commit(self, sha: str) -> CommitRow | None:
         """Give a commit of the first-parent chain by its full hash."""
         row = self._one(f"{_COMMIT} WHERE sha = ?", (storable(sha),))
+        return self._commit(row) if row else None
+
+    def change_at(self, seq: int, place: int = 0) -> CommitRow | None:
+        """Give a commit by its number, or one of those that came with it by its place among them."""
+        if place:
+            row = self._one(f"{SIDE} WHERE c.seq = ? AND c.place = ?", (seq, place))
+            return side_row(row) if row else None
+        row = self._one(f"{_COMMIT} WHERE seq = ?", (seq,))
         return self._commit(row) if row else None
 
     def commit_at(self, at: int) -> CommitRow | None:
@@ -136,3 +157,9 @@ class Past(Snapshot):
         seq, sha, at, author, tool, session, subject = row
         parent = self._one("SELECT sha FROM commits WHERE seq = ?", (seq - 1,))
         return CommitRow(sha, parent[0] if parent else None, at, author, tool, session, subject, seq)
+
+
+def side_row(row: tuple[Any, ...]) -> CommitRow:
+    """Make a commit that came with a merge of a row of `SIDE`."""
+    seq, place, merge, sha, parent, at, author, tool, session, subject = row
+    return CommitRow(sha, parent, at, author, tool, session, subject, seq, merge, place)

@@ -84,7 +84,7 @@ def _side(commit: "HistoryCommit", known: "_Facts") -> SideChange:
         old_path = moved.get(change.path) or (change.path if change.old_blob else None)
         old_blob = sources[moved[change.path]] if change.path in moved else change.old_blob
         files.append((old_path, old_blob, change.path if change.new_blob else None, change.new_blob))
-    return SideChange(_row(commit), tuple(files), "\n".join(sorted(words)))
+    return SideChange(_row(commit), tuple(files), "\n".join(sorted(words)), tuple(changes))
 
 
 def replay(

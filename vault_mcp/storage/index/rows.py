@@ -6,6 +6,7 @@ from typing import Generic, Literal, TypeVar
 from vault_mcp.notes.line import Source, Stamp
 from vault_mcp.notes.note import Kind
 from vault_mcp.storage.files import FileStat
+from vault_mcp.storage.index.descent import FileChange
 
 Row = TypeVar("Row")
 
@@ -168,12 +169,13 @@ class SideChange:
     """A commit that came with a merge.
 
     `files` are (path before, blob before, path after, blob after), None where there was no file; `words` are
-    the texts of the facts that came or went, one a line.
+    the texts of the facts that came or went, one a line; `changes` tell of each path with its facts.
     """
 
     row: CommitRow
     files: tuple[tuple[str | None, str | None, str | None, str | None], ...]
     words: str
+    changes: tuple[FileChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,8 @@ class FactVersion:
 
     Commits are numbered along the first-parent chain, from 1. `added` is the one that first brought the fact,
     `edited` the one that changed its words without the stamp telling so, `previous` the `id` of the version
-    before, which may have stood in another note.
+    before, which may have stood in another note. Where one of these is a merge, the `..._place` says which of
+    the commits that came with it did so; 0 for the merge itself.
     """
 
     id: int
@@ -236,6 +239,9 @@ class FactVersion:
     added: int
     edited: int | None
     previous: int | None
+    first_place: int = 0
+    added_place: int = 0
+    edited_place: int = 0
     lineage: int = 0
 
 

@@ -140,7 +140,8 @@ CREATE TABLE undated (path TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE facts (
   id INTEGER PRIMARY KEY, lineage INTEGER NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, text TEXT NOT
   NULL, stamp TEXT, first_seq INTEGER NOT NULL, last_seq INTEGER, added_seq INTEGER NOT NULL, edit_seq
-  INTEGER, previous INTEGER
+  INTEGER, previous INTEGER, first_place INTEGER NOT NULL, added_place INTEGER NOT NULL, edit_place INTEGER
+  NOT NULL
 );
 CREATE INDEX facts_by_lineage ON facts (lineage, key);
 """

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from vault_mcp.notes.fold import fold
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.lineages import ANY, NOW, Lineages
+from vault_mcp.storage.index.past import SIDE, side_row
 from vault_mcp.storage.index.rows import CommitRow, Page, Place, Step, Wanted
 from vault_mcp.storage.index.schema import MOST_ROWS, SHIFT
 from vault_mcp.storage.index.storable import storable
-
-_SIDE = (
-    "SELECT c.seq, c.place, m.sha, c.sha, c.parent, c.at, c.author, c.tool, c.session, c.subject"
-    " FROM sides c JOIN commits m ON m.seq = c.seq"
-)
 
 
 class Sides(Lineages):
@@ -43,10 +38,10 @@ class Sides(Lineages):
                 f" AND f.lineage IN ({numbers}))"
             )
         found = self._rows(
-            f"{_SIDE} WHERE (c.seq, c.place) < (?, ?) AND {terms} ORDER BY c.seq DESC, c.place DESC LIMIT ?",
+            f"{SIDE} WHERE (c.seq, c.place) < (?, ?) AND {terms} ORDER BY c.seq DESC, c.place DESC LIMIT ?",
             (min(seq, NOW), place, *values, limit + 1),
         )
-        rows = sorted((*own, *map(_side, found)), key=_position, reverse=True)
+        rows = sorted((*own, *map(side_row, found)), key=_position, reverse=True)
         following = write_cursor("log", _position(rows[limit - 1])) if len(rows) > limit > 0 else None
         return Page(tuple(rows[:limit]), following)
 
@@ -54,16 +49,33 @@ class Sides(Lineages):
         """Give what came with the commits of these numbers, the newest first, at most so many."""
         numbers = ",".join(str(int(number)) for number in merges)
         rows = self._rows(
-            f"{_SIDE} WHERE c.seq IN ({numbers}) ORDER BY c.seq DESC, c.place DESC LIMIT ?", (most,)
+            f"{SIDE} WHERE c.seq IN ({numbers}) ORDER BY c.seq DESC, c.place DESC LIMIT ?", (most,)
         )
-        return [_side(row) for row in rows]
+        return [side_row(row) for row in rows]
 
     def sides_beginning(self, prefix: str, most: int = 3) -> list[CommitRow]:
         """Give the commits that came with a merge and whose hash begins so, at most so many."""
         rows = self._rows(
-            f"{_SIDE} WHERE c.sha >= ? AND c.sha < ? ORDER BY c.sha LIMIT ?", (prefix, f"{prefix}g", most)
+            f"{SIDE} WHERE c.sha >= ? AND c.sha < ? ORDER BY c.sha LIMIT ?", (prefix, f"{prefix}g", most)
         )
-        return [_side(row) for row in rows]
+        return [side_row(row) for row in rows]
+
+    def with_sides(self, numbers: Iterable[int]) -> list[int]:
+        """Give which of these commits are merges that brought others."""
+        said = ",".join(str(int(number)) for number in numbers)
+        rows = self._rows(f"SELECT DISTINCT seq FROM sides WHERE seq IN ({said}) ORDER BY seq")
+        return [row[0] for row in rows]
+
+    def side_versions(self, merge: int, lineage: int) -> list[tuple[int, str | None, str | None]]:
+        """Give (place, blob before, blob after) of the commits behind a merge that changed a note.
+
+        The newest comes first.
+        """
+        return self._rows(
+            "SELECT place, old_blob, blob FROM side_files WHERE seq = ? AND lineage = ?"
+            " AND blob IS NOT NULL AND blob IS NOT old_blob ORDER BY place DESC",
+            (merge, lineage),
+        )
 
     def steps_of(self, row: CommitRow, most: int = -1) -> list[Step]:
         """Give what a commit did to each of its files, by path, also of one that came with a merge."""
@@ -86,8 +98,3 @@ class Sides(Lineages):
 
 def _position(row: CommitRow) -> int:
     return row.seq << SHIFT | (row.place or MOST_ROWS)
-
-
-def _side(row: tuple[Any, ...]) -> CommitRow:
-    seq, place, merge, sha, parent, at, author, tool, session, subject = row
-    return CommitRow(sha, parent, at, author, tool, session, subject, seq, merge, place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound
 from vault_mcp.notes.linediff import lines_of, matches
 from vault_mcp.notes.note import Note
-from vault_mcp.storage.index.descent import group_of, same_edit
+from vault_mcp.storage.index.descent import ChangeId, group_of, same_edit
 from vault_mcp.tools.history.moments import moment_of, written
 from vault_mcp.tools.history.records import BY_PERSON, Json, short
 from vault_mcp.tools.history.target import NOW, then
@@ -26,6 +26,9 @@ SHOWN = 1_000
 OLDEST = 10_000
 """Versions of a file that are looked through."""
 
+LOOKED_BACK = 200
+"""Versions before a merge in which lines are looked for that it brought back."""
+
 
 def history_blame(
     vault: Vault, caller: Caller, note: str, text: str = "", at: str = "", limit: int = 200, cursor: str = ""
@@ -37,7 +40,7 @@ def history_blame(
         seq = moment_of(reader, at, "at").seq if at.strip() else NOW
         found = then(vault, reader, note, seq)
         lines = _decoded(found.raw, found.path)
-        brought = line_origins(vault, reader, found.lineage, seq, lines)
+        brought = line_changes(vault, reader, found.lineage, seq, lines)
         told = _Told(reader, found.lineage, seq, found.note)
         rows: list[Json] = []
         following = ""
@@ -73,7 +76,7 @@ def line_origins(vault: Vault, reader: Reader, lineage: int, seq: int, lines: Se
     origins = [versions[0][0] if versions else 0] * len(lines)
     here, since = list(lines), versions[-1][0] if versions else 0
     for number, blob in reversed(versions[:-1]):
-        before = lines_of(vault.repository.blob(blob).decode("utf-8", "replace")) if blob else []
+        before = _lines_of_blob(vault, blob)
         came = {b: a for a, b in matches(before, here)}
         stays = {}
         for at, line in left.items():
@@ -89,12 +92,70 @@ def line_origins(vault: Vault, reader: Reader, lineage: int, seq: int, lines: Se
     return origins
 
 
+def line_changes(
+    vault: Vault, reader: Reader, lineage: int, seq: int, lines: Sequence[str]
+) -> list[ChangeId]:
+    """Give for each line of a file the commit that brought it; where a merge did, the one behind it that did.
+
+    What none of those gained may have stood here once, and been taken away by this side alone. All else is
+    the merge's own.
+    """
+    origins = line_origins(vault, reader, lineage, seq, lines)
+    found: list[ChangeId] = [(number, 0) for number in origins]
+    bare = [line.rstrip("\r\n") for line in lines]  # a merge ends a last line that had no end
+    for merge in reader.with_sides(set(origins)):
+        left = {number for number, origin in enumerate(origins) if origin == merge}
+        for place, before, after in reader.side_versions(merge, lineage)[:OLDEST]:
+            mine = _gained(_bare(vault, before), _bare(vault, after), bare, left)
+            for number in mine:
+                found[number] = merge, place
+            left -= mine
+            if not left:
+                break
+        if left:
+            for number, change in _there_before(vault, reader, lineage, merge, bare, left).items():
+                found[number] = change
+    return found
+
+
+def _gained(old: list[str], new: list[str], lines: Sequence[str], left: set[int]) -> set[int]:
+    """Give which lines a change brought: by place where they stand as they did then, else by their words."""
+    kept = {at for at, _ in matches(new, old)}
+    gained = {at for at in range(len(new)) if at not in kept}
+    placed = {number: at for at, number in matches(new, lines)}
+    words = {new[at] for at in gained if new[at].strip()}
+    return {n for n in left if (placed[n] in gained if n in placed else lines[n] in words)}
+
+
+def _there_before(
+    vault: Vault, reader: Reader, lineage: int, merge: int, lines: Sequence[str], left: set[int]
+) -> dict[int, ChangeId]:
+    """Give the lines that this side had once, and took away before a merge brought them back."""
+    found: dict[int, ChangeId] = {}
+    versions = [version for version in reader.versions(lineage) if version[0] < merge]
+    for seq, blob in reversed(versions[-LOOKED_BACK:]):
+        places = {line: at for at, line in enumerate(_bare(vault, blob)) if line.strip()}
+        known = {n: places[lines[n]] for n in left - found.keys() if lines[n] in places}
+        if known:
+            changes = line_changes(vault, reader, lineage, seq, _lines_of_blob(vault, blob))
+            found |= {number: changes[at] for number, at in known.items()}
+    return found
+
+
+def _bare(vault: Vault, blob: str | None) -> list[str]:
+    return [line.rstrip("\r\n") for line in _lines_of_blob(vault, blob)]
+
+
+def _lines_of_blob(vault: Vault, blob: str | None) -> list[str]:
+    return lines_of(vault.repository.blob(blob).decode("utf-8", "replace")) if blob else []
+
+
 class _Told:
     """The lines of one note with what history tells of them."""
 
     def __init__(self, reader: Reader, lineage: int, seq: int, note: Note | None) -> None:
         self.reader = reader
-        self._commits: dict[int, CommitRow | None] = {}
+        self._commits: dict[ChangeId, CommitRow | None] = {}
         known = {(group_of(f.kind), f.text): f for f in reader.facts_at(lineage, seq)}
         self._facts: dict[int, tuple[str, FactVersion]] = {}
         for number, kind, words in _lines(note):
@@ -102,9 +163,9 @@ class _Told:
             if version is not None:
                 self._facts[number] = kind, version
 
-    def line(self, number: int, line: str, origin: int) -> Json:
+    def line(self, number: int, line: str, origin: ChangeId) -> Json:
         """Give one line: what it says, who added and edited it, and the change that brought it so."""
-        brought = self._commit(origin)
+        brought = self._commit(*origin)
         record: Json = {"line": number + 1, "text": _cut(line), "change": short(brought)}
         if number not in self._facts:
             return record | _by(brought) | {"kind": "text"}
@@ -112,21 +173,23 @@ class _Told:
         return record | {"text": _cut(version.text), "kind": kind} | self._fact(version)
 
     def _fact(self, version: FactVersion) -> Json:
-        added = self._commit(version.added)
+        added = self._commit(version.added, version.added_place)
         record = _by(added)
         stamp = version.stamp
         if stamp is not None:
             record |= {"added_by": stamp.agent, "added_at": stamp.added_at, "by_hand": False}
         chain = self._chain(version)
         if version.edited is not None:
-            record |= self._edit(self._commit(version.edited), None, None)
+            record |= self._edit(self._commit(version.edited, version.edited_place), None, None)
         elif stamp is not None and stamp.edited_at:
             first = version
             for older in chain:
                 if not same_edit(older.stamp, stamp):
                     break
                 first = older
-            record |= self._edit(self._commit(first.first), stamp.edited_by, stamp.edited_at)
+            record |= self._edit(
+                self._commit(first.first, first.first_place), stamp.edited_by, stamp.edited_at
+            )
         before = next((older.text for older in chain if older.text != version.text), None)
         if before is not None:
             record["before"] = _cut(before)
@@ -157,10 +220,10 @@ class _Told:
             number = older.previous
         return chain
 
-    def _commit(self, seq: int) -> CommitRow | None:
-        if seq not in self._commits:
-            self._commits[seq] = self.reader.commit_number(seq)
-        return self._commits[seq]
+    def _commit(self, seq: int, place: int = 0) -> CommitRow | None:
+        if (seq, place) not in self._commits:
+            self._commits[seq, place] = self.reader.change_at(seq, place)
+        return self._commits[seq, place]
 
 
 def _by(commit: CommitRow | None) -> Json:

@@ -55,12 +55,13 @@ def _observations(reader: Reader, found: Then, seq: int) -> list[Json]:
     """Give the facts of an entity; of one without a stamp Git tells who added it."""
     if found.note is None or found.note.kind != "entity":
         return []
-    known = {(fact.kind, fact.text): fact.added for fact in reader.facts_at(found.lineage, seq)}
+    facts = reader.facts_at(found.lineage, seq)
+    known = {(fact.kind, fact.text): (fact.added, fact.added_place) for fact in facts}
     records = []
     for fact in found.note.observations:
         if fact.superseded:
             continue
-        commit = None if fact.stamp else reader.commit_number(known.get(("observation", fact.text), 0))
+        commit = None if fact.stamp else reader.change_at(*known.get(("observation", fact.text), (0, 0)))
         at = fact.stamp.added_at if fact.stamp else written(commit.at) if commit else None
         by = fact.stamp.agent if fact.stamp else commit.author if commit else None
         records.append(stamped_record(fact, at=at, by=by))

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
 
+COMMANDS = ("init", "sync", "erase")
+"""`Tool:` trailers of commits that only a person's own commands make, on whichever machine."""
+
+
 def history_since(
     vault: Vault, caller: Caller, agent: str = "", limit: int = 50, own: bool = False, keep_mark: bool = False
 ) -> Json:
@@ -38,8 +42,9 @@ def history_since(
         brought = reader.brought_by([row.seq for row in page.rows], limit + 1)
         rows = sorted((*page.rows, *brought[:limit]), key=lambda row: (row.seq, row.place > 0, -row.place))
         shown = [row for row in rows if own or row.author != name]
-        hand = [row for row in shown if row.tool in BY_PERSON]
-        others = [row for row in shown if row.tool not in BY_PERSON]
+        person = vault.person.clean_name()
+        hand = [row for row in shown if row.tool in (*BY_PERSON, *COMMANDS) or row.author == person]
+        others = [row for row in shown if row not in hand]
         result: Json = {
             "agent": name,
             "last_look": {"change": short(seen), "at": written(seen.at)} if seen else None,
