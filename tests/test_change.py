@@ -142,15 +142,21 @@ def test_a_version_that_is_no_longer_current_stops_the_change(tmp_path: Path) ->
     root = make_vault(tmp_path / "v", {"a.md": "one\n"})
     with opened(root) as vault:
         version = version_of(b"one\n")
-        with vault.change("t", by="bot") as change:
-            change.expect("a.md", version)
+        with vault.change("t", by="bot", if_version=version) as change:
+            change.expect("a.md")
             change.write("a.md", "two\n")
         assert (change.receipt.versions or {})["a.md"] == version_of(b"two\n")
         with (
             pytest.raises(Stale, match=r"a\.md has changed since version"),
-            vault.change("t", by="bot") as change,
+            vault.change("t", by="bot", if_version=version) as change,
         ):
-            change.expect("a.md", version)
+            change.expect("a.md")
+        with (
+            pytest.raises(Stale, match=f"No note that this call changes is at version {version}"),
+            vault.change("t", by="bot", if_version=version) as change,
+        ):
+            change.write("a.md", "three\n")
+    assert (root / "a.md").read_text() == "two\n"
 
 
 def test_a_move_keeps_bytes_and_refuses_a_taken_place(tmp_path: Path) -> None:

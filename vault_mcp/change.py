@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import AlreadyThere, NoteUnreadable, NotFound, PathRefused, Stale
 from vault_mcp.notes.line import address_part, clean_agent
 from vault_mcp.notes.note import Note, read_note
-from vault_mcp.receipt import Changed, Difference, FactIn, Receipt, Replaced, Whose, difference
+from vault_mcp.protection import File, Moves, Versions, refuse_losses
+from vault_mcp.receipt import (
+    Changed,
+    Difference,
+    FactIn,
+    Receipt,
+    Replaced,
+    Whose,
+    difference,
+    in_lines,
+    moved_facts,
+)
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.message import Ident, Message, one_line, subject_line
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
@@ -23,9 +34,6 @@ if TYPE_CHECKING:
 
     from vault_mcp.storage.files import FileStat
     from vault_mcp.vault import Vault
-
-BODY_LINES = 40
-"""Facts that a commit message spells out; the rest is in the diff."""
 
 
 @dataclass(slots=True)
@@ -53,7 +61,15 @@ class Change:
     """How many new notes this change has given a place in each folder."""
 
     def __init__(
-        self, vault: Vault, tool: str, *, by: str, session: str, subject: str, person: bool = False
+        self,
+        vault: Vault,
+        tool: str,
+        *,
+        by: str,
+        session: str,
+        subject: str,
+        if_version: str | None = None,
+        person: bool = False,
     ) -> None:
         self.vault = vault
         self.tool = tool
@@ -61,6 +77,8 @@ class Change:
         self.session = session
         self.subject = subject
         self.person = person
+        self._versions = Versions(if_version)
+        self._moves = Moves()
         self.epoch = int(time.time())
         self.at = stamp_time(self.epoch)
         self._seen: dict[str, _Seen] = {}
@@ -69,7 +87,6 @@ class Change:
         self.stems: set[str] = set()
         self.placed: Counter[str] = Counter()
         self._looked_again = False
-        self._expected: set[str] = set()
         self._modes: dict[str, int] = {}
         self._parsed: dict[tuple[str, bytes], Note] = {}
         self._lock: AbstractContextManager[Writer] | None = None
@@ -78,6 +95,8 @@ class Change:
     # -- the block
 
     def __enter__(self) -> Change:
+        if self._protects:
+            self.vault.read_past()
         self._lock = self.vault.repository.writing(self.vault.options.lock_wait)
         self._writer = self._lock.__enter__()
         try:
@@ -168,7 +187,18 @@ class Change:
         if self.read_bytes(new) is not None and not same_file(self.vault.root, old, new):
             raise AlreadyThere(f"{new} already exists. Choose another name.")
         self.pending[old] = None
+        self.take_over(old, new)
         self.write(new, raw)
+
+    def take_over(self, old: str, new: str) -> None:
+        """Say that what the file `old` says goes on in `new`, so that it does not count as lost."""
+        self._moves.taken_over.pop(new, None)
+        self._moves.taken_over[old] = new
+
+    def follow(self, path: str, content: str) -> None:
+        """Write a file in which nothing has changed but where links lead: they follow what was moved."""
+        self._moves.follow(path, self.read(path) or "", content)
+        self.write(path, content)
 
     def exists(self, path: str) -> bool:
         """Say whether a file stands at `path` as this change leaves it."""
@@ -184,21 +214,19 @@ class Change:
             del self._seen[path]
         return True
 
-    def expect(self, path: str, version: str) -> None:
-        """Fail unless the note is still the version that the caller saw ("" expects nothing).
+    def expect(self, path: str) -> None:
+        """Fail unless the note is still of the version that the caller saw, where it named one.
 
         Raises:
             Stale: the note has other bytes by now.
         """
-        if not version:
-            return
         raw = self.read_bytes(path)
         now = version_of(raw) if raw is not None else ""
-        if not now.startswith(version.lower()) or len(version) < 7:
+        if self._versions.named and not self._versions.name(now):
             raise Stale(
-                f"{path} has changed since version {version}; it is at {now or 'deleted'} now. Read it again."
+                f"{path} has changed since version {' '.join(self._versions.named)}; "
+                f"it is at {now or 'deleted'} now. Read it again."
             )
-        self._expected.add(path)
 
     def _look(self, path: str) -> _Seen:
         seen = self._seen.get(path)
@@ -240,7 +268,7 @@ class Change:
         self._commit_hand_edits(work)
         told = self._differences(work)
         self.receipt = self._receipt(work, told)
-        self._refuse_protected()
+        self._refuse(work)
         writes = {
             p: Write(
                 raw, seen=self._seen[p].stat, seen_blob=_blob(self._seen[p].raw), mode=self._modes.get(p)
@@ -301,7 +329,7 @@ class Change:
     def _receipt(self, work: dict[str, bytes | None], told: dict[str, Difference]) -> Receipt:
         added = [FactIn(p, f.kind, f.text) for p, d in told.items() for f in d.added]
         removed = [FactIn(p, f.kind, f.text) for p, d in told.items() for f in d.removed]
-        moved = _moved(told)
+        moved = moved_facts(told)
         return Receipt(
             None,
             self.at,
@@ -329,21 +357,30 @@ class Change:
                     by, by_hand = self.vault.person.name, True
                 yield Replaced(fact.text, by, at, self._whose(by, by_hand), path)
 
-    def _refuse_protected(self) -> None:
-        """Where the owner wants it so, let nobody change a person's words without having read them.
+    @property
+    def _protects(self) -> bool:
+        return self.vault.options.protect_person and not self.person and self.tool != OWNERS
+
+    def _refuse(self, work: dict[str, bytes | None]) -> None:
+        """Refuse versions that no file of the change has, and to take away protected words of a person.
 
         Raises:
-            Stale: the call did not name the version of a note in which it changes such words.
+            Stale: a version is not current, or none was named of a note from which such words would go.
+            VaultBusy: whose words they are has still to be read.
         """
-        if self.person or not self.vault.options.protect_person:
-            return
-        for words in self.receipt.replaced:
-            path = words.note
-            if words.kind == "person" and path not in self._expected:
-                raise Stale(
-                    f"“{_line(words.text)}” in {path} is a person's and protected here. Read the note and "
-                    "call again with if_version, or leave the words to the person."
+        versions = {path: version_of(raw) for path in work if (raw := self._seen[path].raw) is not None}
+        self._versions.refuse_stale(versions.values())
+        if self._protects:
+            files = {
+                path: File(
+                    self._seen[path].raw,
+                    raw,
+                    self._note_or_none(path, self._seen[path].raw),
+                    self._note_or_none(path, raw),
                 )
+                for path, raw in work.items()
+            }
+            refuse_losses(self.vault, self.writer.head, files, self._moves, versions, self._versions)
 
     def _whose(self, by: str, by_hand: bool) -> Whose:
         if self.person and by == self.by:
@@ -353,19 +390,14 @@ class Change:
         return "self" if by == self.by else "agent"
 
     def _message(self, told: dict[str, Difference]) -> Message:
-        moved = _moved(told)
-        lines: list[str] = []
-        for d in told.values():
-            lines += [f"+ {_line(f.text)}" for f in d.added if (f.kind, f.text) not in moved]
-            lines += [f"~ {_line(o.text)} => {_line(n.text)}" for o, n in d.changed]
-            lines += [f"- {_line(f.text)}" for f in d.removed if (f.kind, f.text) not in moved]
-        if len(lines) > BODY_LINES:
-            lines[BODY_LINES:] = [f"... and {len(lines) - BODY_LINES} more"]
-        return Message(self._subject(), "\n".join(lines), trailers(self.tool, self.by, self.at, self.session))
+        return Message(self._subject(), in_lines(told), trailers(self.tool, self.by, self.at, self.session))
 
     def _subject(self) -> str:
         return subject_line(f"{self.tool}: {self.subject}" if self.subject else self.tool)
 
+
+OWNERS = "import"
+"""A tool of the command line alone: it is the owner who calls it, though its commits are the import's."""
 
 VAULT_IDENT = Ident("vault-mcp", "vault-mcp@vault-mcp.invalid")
 """Committer of every commit the vault makes; the author is whoever changed something."""
@@ -405,16 +437,5 @@ def same_file(root: str, old: str, new: str) -> bool:
     return a is not None and b is not None and a.ino == b.ino
 
 
-def _moved(told: Mapping[str, Difference]) -> set[tuple[str, str]]:
-    """Give the facts that left one note of the change and came into another."""
-    come: set[tuple[str, str]] = {(f.kind, f.text) for d in told.values() for f in d.added}
-    return {(f.kind, f.text) for d in told.values() for f in d.removed if (f.kind, f.text) in come}
-
-
 def _blob(raw: bytes | None) -> str | None:
     return None if raw is None else blob_id(raw)
-
-
-def _line(text: str, most: int = 200) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"

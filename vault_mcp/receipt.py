@@ -100,6 +100,34 @@ def _identity(fact: Fact) -> tuple[str, ...]:
     return (fact.kind, fact.stamp.added_at, fact.stamp.agent)
 
 
+def moved_facts(told: Mapping[str, Difference]) -> set[tuple[str, str]]:
+    """Give the facts, as (kind, text), that left one note of a change and came into another."""
+    come: set[tuple[str, str]] = {(f.kind, f.text) for d in told.values() for f in d.added}
+    return {(f.kind, f.text) for d in told.values() for f in d.removed if (f.kind, f.text) in come}
+
+
+BODY_LINES = 40
+"""Facts that a commit message spells out; the rest is in the diff."""
+
+
+def in_lines(told: Mapping[str, Difference]) -> str:
+    """Tell what a change did as the body of a commit message, a fact a line."""
+    moved = moved_facts(told)
+    lines: list[str] = []
+    for d in told.values():
+        lines += [f"+ {_line(f.text)}" for f in d.added if (f.kind, f.text) not in moved]
+        lines += [f"~ {_line(o.text)} => {_line(n.text)}" for o, n in d.changed]
+        lines += [f"- {_line(f.text)}" for f in d.removed if (f.kind, f.text) not in moved]
+    if len(lines) > BODY_LINES:
+        lines[BODY_LINES:] = [f"... and {len(lines) - BODY_LINES} more"]
+    return "\n".join(lines)
+
+
+def _line(text: str, most: int = 200) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
 TEXT_MOST = 1_000
 """Characters of a fact that a receipt repeats."""
 

@@ -254,14 +254,24 @@ class Vault:
     # -- changing
 
     def change(
-        self, tool: str, *, by: str, session: str = "", subject: str = "", person: bool = False
+        self,
+        tool: str,
+        *,
+        by: str,
+        session: str = "",
+        subject: str = "",
+        if_version: str | None = None,
+        person: bool = False,
     ) -> Change:
         """Begin one change: `with vault.change("add_observations", by=agent) as change: …`.
 
-        With `person` it is the owner's own, made at the command line.
+        `if_version` are the versions of notes that the caller has read, None where the tool takes none. With
+        `person` the change is the owner's own, made at the command line.
         """
         self._follower.wait_until_readable(self.options.index_wait)
-        return Change(self, tool, by=by, session=session, subject=subject, person=person)
+        return Change(
+            self, tool, by=by, session=session, subject=subject, if_version=if_version, person=person
+        )
 
     def catch_up(self, writer: Writer) -> None:
         """Bring the index in step with HEAD; for whoever holds the lock."""

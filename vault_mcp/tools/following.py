@@ -68,7 +68,7 @@ class _Following:
 
         rewritten = links.rewrite_links(text, new_target)
         if rewritten != text:
-            self.change.write(path, rewritten)
+            self.change.follow(path, rewritten)
         return count
 
     def _text(self, path: str) -> str:
@@ -130,7 +130,7 @@ class _Following:
         rewritten = links.rewrite_canvas(text, self.moved)
         if rewritten == text:
             return 0
-        self.change.write(path, rewritten)
+        self.change.follow(path, rewritten)
         return 1
 
 

@@ -6,16 +6,14 @@ inside a record of a result is told in a sentence of field names rather than in 
 
 from vault_mcp.tools import schema as s
 
-MOMENT = 'a time (ISO 8601; local without offset), "2 weeks ago", or 7+ hex digits of a change'
+MOMENT = 'a time (ISO 8601, local by default), "2 weeks ago", or 7+ hex digits of a change'
 NOTE = "an exact name, a memory's number, a key, or a path"
 
-AS_OF = s.text(f"Answer as of then: {MOMENT}. Now unless set.", default="")
+AS_OF = s.text(f"As of {MOMENT}; now unless set.", default="")
 CURSOR = s.text("next_cursor of the page before.", default="")
-IF_VERSION = s.text(
-    "The version that you read; the call fails if the note has changed since.",
-    default="",
-)
+IF_VERSION = s.text("Version you read; fails if not current.", default="")
+IF_VERSIONS = s.text("Versions of the notes, if asked.", default="")
 
 PAGE = {"next_cursor": s.text(optional=True), "left_out": s.text(optional=True)}
-WARNINGS = s.array("What is odd about the texts.", s.record({}), optional=True)
-RECEIPT = s.record({}, "Its commit is null where nothing changed.")
+WARNINGS = s.array("What is odd in the texts.", s.record({}), optional=True)
+RECEIPT = s.record({}, "commit null: no change.")

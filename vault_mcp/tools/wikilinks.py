@@ -113,7 +113,7 @@ def _rewrite(
 
     rewritten = links.rewrite_links(text, new_target)
     if rewritten != text:
-        change.write(path, rewritten)
+        change.follow(path, rewritten)
     return done if rewritten != text else 0
 
 
@@ -136,5 +136,5 @@ def _rewrite_canvas(change: Change, path: str, places: Mapping[str, str]) -> int
     rewritten = links.rewrite_canvas(text, places)
     if rewritten == text:
         return 0
-    change.write(path, rewritten)
+    change.follow(path, rewritten)
     return 1

@@ -42,15 +42,20 @@ def memory_create(vault: Vault, caller: Caller, path: str, file_text: str) -> st
     return f"File created successfully at: {path}\n{committed(change.receipt)}{remarked(file_text)}"
 
 
-def memory_str_replace(vault: Vault, caller: Caller, path: str, old_str: str, new_str: str = "") -> str:
+def memory_str_replace(
+    vault: Vault, caller: Caller, path: str, old_str: str, new_str: str = "", if_version: str = ""
+) -> str:
     """Replace the one place where a text stands; without a new text it is deleted."""
     refuse_unstorable(new_str, "new_str")
     if not old_str:
         raise BadArgument(
             "`old_str` is empty. Give the exact text to replace; to add lines use memory_insert."
         )
-    with vault.change("memory_str_replace", by=caller.agent, session=caller.session) as change:
+    with vault.change(
+        "memory_str_replace", by=caller.agent, session=caller.session, if_version=if_version
+    ) as change:
         place, text = _text(change, path)
+        change.expect(place.path)
         edited = lines.replace(text, _only_place(text, old_str, place.said), new_str)
         change.write(place.path, edited.text)
     if change.receipt.commit is None:

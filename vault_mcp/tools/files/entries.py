@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.files import editing, moving, single, viewing
-from vault_mcp.tools.shapes import AS_OF
+from vault_mcp.tools.shapes import AS_OF, IF_VERSION, IF_VERSIONS
 from vault_mcp.tools.tool import READS, Hints, Result, Tool
 
 
@@ -90,6 +90,7 @@ MEMORY_STR_REPLACE = file_tool(
             "path": s.text(PATH),
             "old_str": s.text("Exact text to replace; it must appear in the file once. May span lines."),
             "new_str": s.text("Text to put in its place; leave out to delete old_str.", default=""),
+            "if_version": IF_VERSION,
         }
     ),
     Hints(destructive=True),
@@ -123,7 +124,12 @@ MEMORY_DELETE = file_tool(
     Fails, nothing deleted, when the path is not there, is the root, hidden or protected, or ignored by
     Git and so could not come back. To move a file use memory_rename; for a key, delete_memory; for an
     entity, delete_entities.""",
-    s.record({"path": s.text("Path of the file or folder to delete, relative to the vault.")}),
+    s.record(
+        {
+            "path": s.text("Path of the file or folder to delete, relative to the vault."),
+            "if_version": IF_VERSIONS,
+        }
+    ),
     Hints(destructive=True),
     moving.memory_delete,
 )
@@ -172,6 +178,7 @@ MEMORY = file_tool(
             "insert_text": s.text("insert: the lines to insert.", optional=True),
             "old_path": s.text("rename: the path as it is.", optional=True),
             "new_path": s.text("rename: the path that it shall have.", optional=True),
+            "if_version": s.text("str_replace, delete: versions of the notes, if asked.", optional=True),
         }
     ),
     Hints(destructive=True),

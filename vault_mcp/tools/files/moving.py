@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 MISSING = "Error: The path {} does not exist"
 
 
-def memory_delete(vault: Vault, caller: Caller, path: str) -> str:
+def memory_delete(vault: Vault, caller: Caller, path: str, if_version: str = "") -> str:
     """Delete a file, or a folder with all that is in it; Git keeps what it was."""
-    with vault.change("memory_delete", by=caller.agent, session=caller.session) as change:
+    with vault.change(
+        "memory_delete", by=caller.agent, session=caller.session, if_version=if_version
+    ) as change:
         place = _there(change, path)
         doomed = _belonging(change, place)
         change.subject = place.path

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _DEEDS: dict[str, tuple[Callable[..., Result], tuple[str, ...], tuple[str, ...]]] = {
     "view": (viewing.memory_view, ("path",), ("view_range", "as_of")),
     "create": (editing.memory_create, ("path", "file_text"), ()),
-    "str_replace": (editing.memory_str_replace, ("path", "old_str"), ("new_str",)),
+    "str_replace": (editing.memory_str_replace, ("path", "old_str"), ("new_str", "if_version")),
     "insert": (editing.memory_insert, ("path", "insert_line", "insert_text"), ()),
-    "delete": (moving.memory_delete, ("path",), ()),
+    "delete": (moving.memory_delete, ("path",), ("if_version",)),
     "rename": (moving.memory_rename, ("old_path", "new_path"), ()),
 }
 """Command -> (deed, arguments that it needs, arguments that it may get)."""

@@ -117,9 +117,11 @@ def rename_entity(vault: Vault, caller: Caller, entityName: str, newName: str, i
     """Give an entity another name: its file moves, and every link to it follows, in one commit."""
     not_blank(newName, "new name", LONGEST_NAME)
     subject = f"{entityName} -> {newName}"
-    with vault.change("rename_entity", by=caller.agent, session=caller.session, subject=subject) as change:
+    with vault.change(
+        "rename_entity", by=caller.agent, session=caller.session, subject=subject, if_version=if_version
+    ) as change:
         note = find.entity(change, entityName)
-        change.expect(note.path, if_version)
+        change.expect(note.path)
         if relations.same_name(note.name, newName):
             moved = 0
         else:
@@ -151,7 +153,7 @@ def _rename(change: Change, note: Note, name: str) -> tuple[Note, int]:
         )
     text = notes.set_name(change.read(note.path) or "", name, stem)
     if path != note.path:
-        change.delete(note.path)
+        change.move(note.path, path)
     change.write(path, text)
     change.made["entity", names.name_key(name)] = path
     renamed = change.note(path)
@@ -180,12 +182,16 @@ def _cites(note: Note, name: str) -> bool:
     return any(s.entity == name for o in note.observations if o.stamp for s in o.stamp.sources)
 
 
-def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: str) -> Json:
+def merge_entities(
+    vault: Vault, caller: Caller, sourceName: str, targetName: str, if_version: str = ""
+) -> Json:
     """Move everything of one entity into another: facts with their stamps, relations, links, and prose."""
     if relations.same_name(sourceName, targetName):
         raise BadArgument(f"Cannot merge entity {sourceName} into itself. Name two different entities.")
     subject = f"{sourceName} into {targetName}"
-    with vault.change("merge_entities", by=caller.agent, session=caller.session, subject=subject) as change:
+    with vault.change(
+        "merge_entities", by=caller.agent, session=caller.session, subject=subject, if_version=if_version
+    ) as change:
         source, target = find.entity(change, sourceName), find.entity(change, targetName)
         if source.problems:
             raise NoteUnreadable(
@@ -209,6 +215,7 @@ def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: st
         wikilinks.point_to(change, {source.path: target}, old_names={source.path: source.name})
         _rename_sources(change, source.name, target.name)
         change.delete(source.path)
+        change.take_over(source.path, target.path)
         merged = find.entity(change, target.name)
         moved = [
             row | {"from": merged.name}
@@ -229,10 +236,12 @@ def merge_entities(vault: Vault, caller: Caller, sourceName: str, targetName: st
     )
 
 
-def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str]) -> Json:
+def delete_entities(vault: Vault, caller: Caller, entityNames: Sequence[str], if_version: str = "") -> Json:
     """Remove entities and the relations that touch them; links in a person's prose are left as they are."""
     subject = title(entityNames)
-    with vault.change("delete_entities", by=caller.agent, session=caller.session, subject=subject) as change:
+    with vault.change(
+        "delete_entities", by=caller.agent, session=caller.session, subject=subject, if_version=if_version
+    ) as change:
         deleted: list[Json] = []
         gone: list[Json] = []
         found = (find.entity_or_none(change, name) for name in find.unique(entityNames))

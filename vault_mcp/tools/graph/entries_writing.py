@@ -3,7 +3,7 @@
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.graph import entities, observations, relations, shapes
 from vault_mcp.tools.graph.shapes import graph_tool
-from vault_mcp.tools.shapes import IF_VERSION, RECEIPT, WARNINGS
+from vault_mcp.tools.shapes import IF_VERSION, IF_VERSIONS, RECEIPT, WARNINGS
 from vault_mcp.tools.tool import ADDS, CHANGES, Hints
 
 CREATE_ENTITIES = graph_tool(
@@ -153,6 +153,7 @@ SUPERSEDE_OBSERVATION = graph_tool(
             "entityName": s.text("Name of the entity that has the fact."),
             "oldText": s.text("Exact current text of the observation to retire."),
             "newText": s.text("The fact that is true now, if any.", default=""),
+            "if_version": IF_VERSION,
         }
     ),
     s.record(
@@ -201,6 +202,7 @@ MERGE_ENTITIES = graph_tool(
         {
             "sourceName": s.text("Entity to merge and remove."),
             "targetName": s.text("Entity that stays and receives everything."),
+            "if_version": IF_VERSIONS,
         }
     ),
     s.record(
@@ -223,7 +225,12 @@ DELETE_ENTITIES = graph_tool(
     Names that are not there are passed over. If one note cannot be changed the call fails, nothing
     saved. For single facts use delete_observations, or supersede_observation where they were true once;
     for duplicates, merge_entities.""",
-    s.record({"entityNames": s.array("Exact names of the entities to delete.", s.text())}),
+    s.record(
+        {
+            "entityNames": s.array("Exact names of the entities to delete.", s.text()),
+            "if_version": IF_VERSIONS,
+        }
+    ),
     s.record(
         {
             "success": s.boolean(),
@@ -256,7 +263,8 @@ DELETE_OBSERVATIONS = graph_tool(
                         "observations": s.array("Exact texts to delete.", s.text()),
                     }
                 ),
-            )
+            ),
+            "if_version": IF_VERSIONS,
         }
     ),
     s.record(
@@ -281,7 +289,7 @@ DELETE_RELATIONS = graph_tool(
     leave the notes: both ends and links in prose stay, and history keeps the lines. Those that are not
     there are passed over; if a note cannot be changed the call fails, nothing saved. To remove an entity
     with all its relations use delete_entities.""",
-    s.record({"relations": shapes.NEW_RELATIONS}),
+    s.record({"relations": shapes.NEW_RELATIONS, "if_version": IF_VERSIONS}),
     s.record(
         {
             "success": s.boolean(),

@@ -72,9 +72,9 @@ def edit_observation(
 ) -> Json:
     """Replace the words of one fact; who added it and when is kept."""
     not_blank(newText, "new text")
-    with _change(vault, caller, "edit_observation", entityName) as change:
+    with _change(vault, caller, "edit_observation", entityName, if_version) as change:
         note = find.entity(change, entityName)
-        change.expect(note.path, if_version)
+        change.expect(note.path)
         old = _current(note, oldText)
         _refuse_present(note, newText)
         stamp = _stamp(change, note, old)
@@ -100,15 +100,16 @@ def edit_observation(
 
 
 def supersede_observation(
-    vault: Vault, caller: Caller, entityName: str, oldText: str, newText: str = ""
+    vault: Vault, caller: Caller, entityName: str, oldText: str, newText: str = "", if_version: str = ""
 ) -> Json:
     """Retire one fact without losing it, and put a newer one in its place where there is one."""
     if newText and newText == oldText:
         raise BadArgument(
             "The new text is the same as the old one. Give different words, or leave newText out."
         )
-    with _change(vault, caller, "supersede_observation", entityName) as change:
+    with _change(vault, caller, "supersede_observation", entityName, if_version) as change:
         note = find.entity(change, entityName)
+        change.expect(note.path)
         if any(o.text == oldText and o.superseded for o in note.observations):
             raise AlreadyThere(f"Observation {oldText!r} is already superseded. Nothing is left to do.")
         old = _current(note, oldText)
@@ -138,12 +139,15 @@ def supersede_observation(
     )
 
 
-def delete_observations(vault: Vault, caller: Caller, deletions: Sequence[Mapping[str, object]]) -> Json:
+def delete_observations(
+    vault: Vault, caller: Caller, deletions: Sequence[Mapping[str, object]], if_version: str = ""
+) -> Json:
     """Remove facts by their exact text; what is not there is passed over."""
     wanted = [
         (str(item["entityName"]), [str(text) for text in _list(item["observations"])]) for item in deletions
     ]
-    with _change(vault, caller, "delete_observations", title(name for name, _ in wanted)) as change:
+    subject = title(name for name, _ in wanted)
+    with _change(vault, caller, "delete_observations", subject, if_version) as change:
         deleted: list[Json] = []
         for name, texts in wanted:
             note = find.entity_or_none(change, name)
@@ -165,8 +169,8 @@ def delete_observations(vault: Vault, caller: Caller, deletions: Sequence[Mappin
     )
 
 
-def _change(vault: Vault, caller: Caller, tool: str, subject: str) -> Change:
-    return vault.change(tool, by=caller.agent, session=caller.session, subject=subject)
+def _change(vault: Vault, caller: Caller, tool: str, subject: str, if_version: str | None = None) -> Change:
+    return vault.change(tool, by=caller.agent, session=caller.session, subject=subject, if_version=if_version)
 
 
 def _again(change: Change, note: Note) -> Note:

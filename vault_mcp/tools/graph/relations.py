@@ -59,11 +59,15 @@ def _add(change: Change, start: Note, end: Note, kind: str) -> bool:
     return True
 
 
-def delete_relations(vault: Vault, caller: Caller, relations: Sequence[Mapping[str, object]]) -> Json:
+def delete_relations(
+    vault: Vault, caller: Caller, relations: Sequence[Mapping[str, object]], if_version: str = ""
+) -> Json:
     """Remove relations by their two ends and type; what is not there is passed over."""
     wanted = [(str(r["from"]), str(r["to"]), str(r["relationType"])) for r in relations]
     subject = title(f"{source} -> {target}" for source, target, _ in wanted)
-    with vault.change("delete_relations", by=caller.agent, session=caller.session, subject=subject) as change:
+    with vault.change(
+        "delete_relations", by=caller.agent, session=caller.session, subject=subject, if_version=if_version
+    ) as change:
         deleted: list[Json] = []
         for source, target, kind in wanted:
             note = find.node(change, source)

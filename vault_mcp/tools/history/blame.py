@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound
-from vault_mcp.notes.linediff import lines_of, matches
+from vault_mcp.line_origins import OLDEST, line_changes
+from vault_mcp.notes.linediff import lines_of
 from vault_mcp.notes.note import Note
 from vault_mcp.storage.index.descent import ChangeId, group_of, same_edit
 from vault_mcp.tools.history.moments import moment_of, written
@@ -15,19 +16,11 @@ from vault_mcp.tools.told import one_line
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_mcp.storage.index import CommitRow, FactVersion, Reader
     from vault_mcp.vault import Vault
 
 SHOWN = 1_000
 """Characters of a line that are shown."""
-
-OLDEST = 10_000
-"""Versions of a file that are looked through."""
-
-LOOKED_BACK = 200
-"""Versions before a merge in which lines are looked for that it brought back."""
 
 
 def history_blame(
@@ -67,87 +60,6 @@ def _decoded(raw: bytes, path: str) -> list[str]:
         except UnicodeDecodeError:
             pass
     raise NoteUnreadable(f"{path} is a binary file or not in UTF-8, so it has no lines. Use history_log.")
-
-
-def line_origins(vault: Vault, reader: Reader, lineage: int, seq: int, lines: Sequence[str]) -> list[int]:
-    """Give for each line of a file the number of the commit that brought it, as Git blames it."""
-    versions = [version for version in reader.versions(lineage) if version[0] <= seq][-OLDEST:]
-    left = {number: number for number in range(len(lines))}  # line of the version in hand -> of the file
-    origins = [versions[0][0] if versions else 0] * len(lines)
-    here, since = list(lines), versions[-1][0] if versions else 0
-    for number, blob in reversed(versions[:-1]):
-        before = _lines_of_blob(vault, blob)
-        came = {b: a for a, b in matches(before, here)}
-        stays = {}
-        for at, line in left.items():
-            if at in came:
-                stays[came[at]] = line
-            else:
-                origins[line] = since
-        left, here, since = stays, before, number
-        if not left:
-            return origins
-    for line in left.values():
-        origins[line] = since
-    return origins
-
-
-def line_changes(
-    vault: Vault, reader: Reader, lineage: int, seq: int, lines: Sequence[str]
-) -> list[ChangeId]:
-    """Give for each line of a file the commit that brought it; where a merge did, the one behind it that did.
-
-    What none of those gained may have stood here once, and been taken away by this side alone. All else is
-    the merge's own.
-    """
-    origins = line_origins(vault, reader, lineage, seq, lines)
-    found: list[ChangeId] = [(number, 0) for number in origins]
-    bare = [line.rstrip("\r\n") for line in lines]  # a merge ends a last line that had no end
-    for merge in reader.with_sides(set(origins)):
-        left = {number for number, origin in enumerate(origins) if origin == merge}
-        for place, before, after in reader.side_versions(merge, lineage)[:OLDEST]:
-            mine = _gained(_bare(vault, before), _bare(vault, after), bare, left)
-            for number in mine:
-                found[number] = merge, place
-            left -= mine
-            if not left:
-                break
-        if left:
-            for number, change in _there_before(vault, reader, lineage, merge, bare, left).items():
-                found[number] = change
-    return found
-
-
-def _gained(old: list[str], new: list[str], lines: Sequence[str], left: set[int]) -> set[int]:
-    """Give which lines a change brought: by place where they stand as they did then, else by their words."""
-    kept = {at for at, _ in matches(new, old)}
-    gained = {at for at in range(len(new)) if at not in kept}
-    placed = {number: at for at, number in matches(new, lines)}
-    words = {new[at] for at in gained if new[at].strip()}
-    return {n for n in left if (placed[n] in gained if n in placed else lines[n] in words)}
-
-
-def _there_before(
-    vault: Vault, reader: Reader, lineage: int, merge: int, lines: Sequence[str], left: set[int]
-) -> dict[int, ChangeId]:
-    """Give the lines that this side had once, and took away before a merge brought them back."""
-    found: dict[int, ChangeId] = {}
-    versions = [version for version in reader.versions(lineage) if version[0] < merge]
-    for seq, blob in reversed(versions[-LOOKED_BACK:]):
-        places = {line: at for at, line in enumerate(_bare(vault, blob)) if line.strip()}
-        known = {n: places[lines[n]] for n in left - found.keys() if lines[n] in places}
-        if known:
-            changes = line_changes(vault, reader, lineage, seq, _lines_of_blob(vault, blob))
-            found |= {number: changes[at] for number, at in known.items()}
-    return found
-
-
-def _bare(vault: Vault, blob: str | None) -> list[str]:
-    return [line.rstrip("\r\n") for line in _lines_of_blob(vault, blob)]
-
-
-def _lines_of_blob(vault: Vault, blob: str | None) -> list[str]:
-    return lines_of(vault.repository.blob(blob).decode("utf-8", "replace")) if blob else []
 
 
 class _Told:

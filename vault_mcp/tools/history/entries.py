@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.history import blame, looking, reading, restoring, since
-from vault_mcp.tools.shapes import CURSOR, IF_VERSION, MOMENT, NOTE, PAGE, RECEIPT
+from vault_mcp.tools.shapes import AS_OF, CURSOR, IF_VERSIONS, MOMENT, NOTE, PAGE, RECEIPT
 from vault_mcp.tools.tool import READS, Hints, Result, Tool
 
 
@@ -32,6 +32,7 @@ def history_tool(
     )
 
 
+THEN = MOMENT[0].upper() + MOMENT[1:]
 CHANGES = s.array("change, at, by, tool, by_hand, subject, paths.", s.record({}))
 DIFFERENCE = {
     "added": s.array("note, kind, text.", s.record({})),
@@ -52,11 +53,11 @@ HISTORY_LOG = history_tool(
     is new to you, history_since.""",
     s.record(
         {
-            "note": s.text(f"Only changes of this: {NOTE}; a folder's path takes all in it.", default=""),
+            "note": s.text(f"Only changes of {NOTE}; a folder's path takes all in it.", default=""),
             "agent": s.text("Only changes by this agent or person.", default=""),
             "tool": s.text("Only changes by this tool; hand-edit for a person's own.", default=""),
             "session": s.text("Only changes of this session.", default=""),
-            "since": s.text(f"Only changes at or after this: {MOMENT}.", default=""),
+            "since": s.text(f"Only changes since {MOMENT}.", default=""),
             "before": s.text("Only changes before this moment.", default=""),
             "text": s.text("Only changes whose subject or facts hold this text.", default=""),
             "limit": s.integer("Changes a page.", default=20, minimum=1, maximum=200),
@@ -75,9 +76,7 @@ HISTORY_SHOW = history_tool(
     it made, moved and deleted, and the diff, cut at 20,000 characters where it says so. Digits that
     begin no change, or several, fail with what to do. To find the change use history_log; for all that
     lies between two moments, history_diff; to take it back, history_undo.""",
-    s.record(
-        {"change": s.text("The change: 7 or more hex digits, as history_log shows them.", min_length=1)}
-    ),
+    s.record({"change": s.text("7 or more hex digits, as history_log shows them.", min_length=1)}),
     s.record(
         {
             "change": s.text(),
@@ -101,9 +100,9 @@ HISTORY_DIFF = history_tool(
     new since your last look, history_since.""",
     s.record(
         {
-            "since": s.text(f"The earlier moment: {MOMENT}.", min_length=1),
+            "since": s.text(f"From {MOMENT}.", min_length=1),
             "until": s.text("The later moment; now unless set.", default=""),
-            "note": s.text(f"Only this: {NOTE}; a folder's path takes all in it.", default=""),
+            "note": s.text(f"Only {NOTE}; a folder's path takes all in it.", default=""),
         }
     ),
     s.record({"changes": s.integer(""), **DIFFERENCE}),
@@ -121,9 +120,9 @@ HISTORY_BLAME = history_tool(
     its text at a moment, history_read.""",
     s.record(
         {
-            "note": s.text(f"What to look at: {NOTE}.", min_length=1),
+            "note": s.text(f"{NOTE.capitalize()}.", min_length=1),
             "text": s.text("Only lines that hold this text exactly.", default=""),
-            "at": s.text(f"The note as it was then: {MOMENT}. Now unless set.", default=""),
+            "at": AS_OF,
             "limit": s.integer("Lines a page.", default=200, minimum=1, maximum=1000),
             "cursor": CURSOR,
         }
@@ -153,8 +152,8 @@ HISTORY_READ = history_tool(
     to bring the note back, history_restore.""",
     s.record(
         {
-            "note": s.text(f"What to read: {NOTE}.", min_length=1),
-            "at": s.text(f"The moment: {MOMENT}.", min_length=1),
+            "note": s.text(f"{NOTE.capitalize()}.", min_length=1),
+            "at": s.text(f"{THEN}.", min_length=1),
             "offset": s.integer("Characters of the text to skip.", default=0, minimum=0),
         }
     ),
@@ -211,9 +210,9 @@ HISTORY_RESTORE = history_tool(
     changes, history_undo.""",
     s.record(
         {
-            "note": s.text(f"What to bring back: {NOTE}, also of a folder.", min_length=1),
-            "at": s.text(f"The moment: {MOMENT}. Leave out for what was deleted.", default=""),
-            "if_version": IF_VERSION,
+            "note": s.text(f"{NOTE.capitalize()}, also of a folder.", min_length=1),
+            "at": s.text(f"{THEN}. Leave out for what was deleted.", default=""),
+            "if_version": IF_VERSIONS,
         }
     ),
     s.record(
@@ -238,17 +237,16 @@ HISTORY_UNDO = history_tool(
     history_restore; to find the change, history_log.""",
     s.record(
         {
-            "change": s.text("The change: 7 or more hex digits, as history_log shows them.", default=""),
+            "change": s.text("7 or more hex digits, as history_log shows them.", default=""),
             "session": s.text("Or every change of this session.", default=""),
-            "since": s.text(
-                f"Or every change of an agent after this moment: {MOMENT}, which is undone too.", default=""
-            ),
+            "since": s.text(f"Or an agent's changes since {MOMENT}, which is undone too.", default=""),
             "agent": s.text("With since: whose changes, by exact name; your own unless set.", default=""),
             "on_conflict": s.choice(
-                "What to do where later work stands in the way.",
+                "Where later work stands in the way.",
                 ("stop", "skip"),
                 default="stop",
             ),
+            "if_version": IF_VERSIONS,
         }
     ),
     s.record(

@@ -30,13 +30,13 @@ NAMED = 5
 def history_restore(vault: Vault, caller: Caller, note: str, at: str = "", if_version: str = "") -> Json:
     """Bring a note, a file or a folder back as it was, as one new change."""
     vault.read_past()
-    with _change(vault, caller, "history_restore", note) as change, vault.snapshot() as reader:
+    with _change(vault, caller, "history_restore", note, if_version) as change, vault.snapshot() as reader:
         seq = moment_of(reader, at, "at").seq if at.strip() else _before_deletion(reader, note)
         folder = _folder(reader, note, seq)
         if folder:
             told = _restore_folder(change, reader, folder, seq)
         else:
-            told = _restore_note(change, reader, then(vault, reader, note, seq), seq, if_version)
+            told = _restore_note(change, reader, then(vault, reader, note, seq), seq)
     return {**told, "receipt": as_record(change.receipt)}
 
 
@@ -56,11 +56,11 @@ def _folder(reader: Reader, said: str, seq: int) -> list[tuple[str, int]]:
     return reader.lineages_below(path, seq) if path else []
 
 
-def _restore_note(change: Change, reader: Reader, found: Then, seq: int, if_version: str) -> Json:
+def _restore_note(change: Change, reader: Reader, found: Then, seq: int) -> Json:
     place = reader.lay(found.lineage) or found.path
     if paths.is_hidden(place):
         raise BadArgument(f"{place} belongs to another program, which brings it back itself.")
-    change.expect(place, if_version)
+    change.expect(place)
     moved = place != found.path
     change.write(place, found.raw, mode=_mode(change, reader, found.path, seq))
     told: Json = {"restored": [place], "version": version_of(found.raw)}
@@ -114,6 +114,7 @@ def history_undo(
     agent: str = "",
     since: str = "",
     on_conflict: str = "stop",
+    if_version: str = "",
 ) -> Json:
     """Take back one change, those of a session, or an agent's since a moment, as one new change."""
     ways = [bool(change.strip()), bool(session.strip()), bool(since.strip())]
@@ -126,7 +127,7 @@ def history_undo(
         doomed = _doomed(reader, caller, change, session, agent, since)
         _refuse_others(vault, caller, doomed)
     subject = _subject(doomed)
-    with _change(vault, caller, "history_undo", subject) as doing:
+    with _change(vault, caller, "history_undo", subject, if_version) as doing:
         with vault.snapshot() as reader:
             taking = TakingBack(doing, reader)
             for row in doomed:
@@ -148,8 +149,15 @@ def history_undo(
     return {**result, "receipt": as_record(doing.receipt)}
 
 
-def _change(vault: Vault, caller: Caller, tool: str, subject: str) -> Change:
-    return vault.change(tool, by=caller.agent, session=caller.session, subject=subject, person=caller.person)
+def _change(vault: Vault, caller: Caller, tool: str, subject: str, if_version: str) -> Change:
+    return vault.change(
+        tool,
+        by=caller.agent,
+        session=caller.session,
+        subject=subject,
+        if_version=if_version,
+        person=caller.person,
+    )
 
 
 def _doomed(

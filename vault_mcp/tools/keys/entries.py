@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from vault_mcp.tools import schema as s
 from vault_mcp.tools.keys import reading, writing
-from vault_mcp.tools.shapes import AS_OF
+from vault_mcp.tools.shapes import AS_OF, IF_VERSION, IF_VERSIONS
 from vault_mcp.tools.tool import CHANGES, READS, Hints, Result, Tool
 
 
@@ -35,8 +35,8 @@ def key_tool(
 LONGEST_VALUE = 4_000_000
 """Characters of a value; whatever can be written can be read in one reply."""
 
-KEY = "The exact key, as in user/theme; any text that is not blank."
-CURSOR = s.text("The cursor that the call before gave; leave out for the first page.", default="")
+KEY = "Exact key, as in user/theme; any text not blank."
+CURSOR = s.text("The cursor that the page before gave.", default="")
 
 WRITE_MEMORY = key_tool(
     "write_memory",
@@ -53,6 +53,7 @@ WRITE_MEMORY = key_tool(
                 "The text to save, kept to the letter; structures go in as JSON text.",
                 max_length=LONGEST_VALUE,
             ),
+            "if_version": IF_VERSION,
         }
     ),
     CHANGES,
@@ -80,7 +81,7 @@ DELETE_MEMORY = key_tool(
     that is not there is no error: the reply says so, nothing changed. A blank key fails, nothing
     deleted. To change a value use write_memory; for files use memory_delete, for memories
     memory_forget, for entities delete_entities.""",
-    s.record({"key": s.text(KEY, max_length=2_000)}),
+    s.record({"key": s.text(KEY, max_length=2_000), "if_version": IF_VERSIONS}),
     CHANGES,
     writing.delete_memory,
 )

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
 
-def write_memory(vault: Vault, caller: Caller, key: str, value: str) -> str:
+def write_memory(vault: Vault, caller: Caller, key: str, value: str, if_version: str = "") -> str:
     """Keep a value under a key; what was there is replaced, and told."""
     find.checked(key)
     refuse_unstorable(value.replace("\0", ""), "value")  # the format of a value has a way to write NUL
     with vault.change(
-        "write_memory", by=caller.agent, session=caller.session, subject=one_line(key)
+        "write_memory",
+        by=caller.agent,
+        session=caller.session,
+        subject=one_line(key),
+        if_version=if_version,
     ) as change:
         path, old = put(change, key, value)
     shown = one_line(key)
@@ -59,11 +63,13 @@ def put(change: Change, key: str, value: str) -> tuple[str, str | None]:
     return path, note.value if note else None
 
 
-def delete_memory(vault: Vault, caller: Caller, key: str) -> str:
+def delete_memory(vault: Vault, caller: Caller, key: str, if_version: str = "") -> str:
     """Delete a key with its note; a key that is not there is told, and is no error."""
     find.checked(key)
     shown = one_line(key)
-    with vault.change("delete_memory", by=caller.agent, session=caller.session, subject=shown) as change:
+    with vault.change(
+        "delete_memory", by=caller.agent, session=caller.session, subject=shown, if_version=if_version
+    ) as change:
         deleted: list[str] = []
         while (note := find.note_of(change, key)) is not None:  # a copy of a note bears the same key
             change.delete(note.path)

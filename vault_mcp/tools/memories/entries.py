@@ -33,7 +33,7 @@ def memory_tool(
 
 
 MEMORY_ID = s.integer("Number of the memory.", minimum=0)
-END = "A memory's number, an entity's exact name, or a note's path."
+END = "A memory's number, entity's exact name, or note's path."
 TYPE = "semantic: lasting knowledge; episodic: what happened; procedural: how to."
 TAGS = s.text()
 
@@ -164,7 +164,7 @@ MEMORY_FORGET = memory_tool(
     there is no error: success is false, nothing saved. Takes memories only: for entities use
     delete_entities, for files memory_delete, for keys delete_memory; to correct a memory,
     memory_update.""",
-    s.record({"memory_id": MEMORY_ID}),
+    s.record({"memory_id": MEMORY_ID, "if_version": IF_VERSION}),
     s.record(
         {"success": s.boolean(), "memory_id": s.integer(), "message": s.text(), "receipt": RECEIPT},
     ),

@@ -185,9 +185,9 @@ def memory_update(
     not_blank(new_text, "new text")
     for name, value in (("new_text", new_text), ("session_id", session_id)):
         _refuse_halves(value, name)
-    with vault.change("memory_update", by=caller.agent, session=session_id) as change:
+    with vault.change("memory_update", by=caller.agent, session=session_id, if_version=if_version) as change:
         note = find.memory_note(change, memory_id)
-        change.expect(note.path, if_version)
+        change.expect(note.path)
         change.subject = f"{note.id} {note.name[11:] or note.name}"
         text = notes.replace_text(change.read(note.path) or "", new_text)
         text = notes.set_fields(
@@ -230,17 +230,22 @@ def memory_update(
     )
 
 
-def memory_forget(vault: Vault, caller: Caller, memory_id: int | str) -> Json:
+def memory_forget(vault: Vault, caller: Caller, memory_id: int | str, if_version: str = "") -> Json:
     """Remove a memory's note; history keeps it."""
     number = find.memory_id(memory_id)
     with vault.change(
-        "memory_forget", by=caller.agent, session=caller.session, subject=str(number)
+        "memory_forget",
+        by=caller.agent,
+        session=caller.session,
+        subject=str(number),
+        if_version=if_version,
     ) as change:
         try:
             note = find.memory_note(change, number)
         except NotFound:
             note = None
         if note is not None:
+            change.expect(note.path)
             change.delete(note.path)
     if note is None:
         message = (
