@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.frames import Server
+from tests.doors.frames import Frame, Server
+from tests.every_tool import Call
 from tests.serving import added, answers, ask, entity, facts, faults, found, given, greeted
 from tests.vaults import PERSON, git, make_vault
 from tests.waiting import wait_until
@@ -39,11 +40,24 @@ def backup(root: Path) -> bool:
     return try_git(root, "add", "-A") and try_git(root, "commit", "-q", "-m", "vault backup: 2026-11-30")
 
 
-def write(server: Server, agent: str, number: int) -> list[int]:
-    return [
-        ask(server, "add_observations", observations=[added("Shared", f"{agent} fact {number}")]),
-        ask(server, "create_entities", entities=[entity(f"{agent}{number}", f"{agent} first")]),
+def write(server: Server, agent: str, number: int) -> dict[int, Call]:
+    calls: list[Call] = [
+        ("add_observations", {"observations": [added("Shared", f"{agent} fact {number}")]}),
+        ("create_entities", {"entities": [entity(f"{agent}{number}", f"{agent} first")]}),
     ]
+    return {ask(server, tool, **arguments): (tool, arguments) for tool, arguments in calls}
+
+
+def again(server: Server, call: Call) -> bool:
+    """Do what the answer says that another has written for ten seconds: call again soon."""
+    tool, arguments = call
+    result = server.call(tool, **arguments)
+    return not result["isError"] or not busy(result)
+
+
+def busy(result: Frame) -> bool:
+    assert "Another process has been writing" in result["content"][0]["text"], result
+    return True
 
 
 def test_backups_of_a_person_in_the_midst_of_calls_lose_nothing_and_take_nothing(root: Path) -> None:
@@ -57,8 +71,9 @@ def test_backups_of_a_person_in_the_midst_of_calls_lose_nothing_and_take_nothing
                 file.write(f"hand {number}\n")
             backups += backup(root)
             for server, calls in asked.items():
-                results = answers(server, calls).values()
-                assert [result for result in results if result["isError"]] == []
+                for one_of_them, result in answers(server, calls).items():
+                    if result["isError"] and busy(result):  # a machine so slow that others wait in vain
+                        wait_until(partial(again, server, calls[one_of_them]), 120)
         assert backups > WRITES // 10
         # What a backup has staged and could not commit is the person's, and waits for the next one.
         wait_until(lambda: backup(root) or git(root, "status", "--porcelain") == "", 20)
@@ -102,18 +117,26 @@ def test_a_commit_of_a_person_that_waits_in_an_editor_stops_no_call(root: Path, 
         assert words_of(root, git(root, "log", "-1", "--grep=^add_obs", "--format=%H").strip()) == {"one"}
 
 
+def by_hand(root: Path) -> int:
+    return len(git(root, "log", "--format=%H", "--grep=^hand-edit").splitlines())
+
+
 def test_a_note_that_a_person_saves_all_the_time_fails_no_call_that_writes_it(root: Path) -> None:
     """A call that meets a newer note begins again with that: the caller has not seen it anyway."""
     # cp gives up on a file that is replaced under it: an editor would not save what it could not read.
     save = "cp Shared.md .new 2>&- && echo '- hand '$i >> .new && mv .new Shared.md; sleep 0.05"
     with greeted(root, "--no-watch") as server:
         assert facts(server, "Shared") == []
-        with subprocess.Popen(["sh", "-c", f"for i in $(seq 40); do {save}; done"], cwd=root) as person:
-            number = 0
-            while person.poll() is None:
-                given(server, "add_observations", observations=[added("Shared", f"one {number}")])
-                number += 1
-        assert number > 20
+        with subprocess.Popen(["sh", "-c", f"i=0; while [ ! -e .enough ]; do {save}; i=$i+; done"], cwd=root):
+            try:
+                number = 0
+                while number < 40 or (by_hand(root) < 5 and number < 400):
+                    given(server, "add_observations", observations=[added("Shared", f"one {number}")])
+                    number += 1
+            finally:
+                (root / ".enough").touch()
+        (root / ".enough").unlink()
+        assert by_hand(root) >= 5
         given(server, "add_observations", observations=[added("Shared", "one last")])
         assert facts(server, "Shared")[-1] == "one last"
     assert faults(root) == []

@@ -98,7 +98,7 @@ watcher.stop()
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         cwd=Path(__file__).parents[3],
     )
 
@@ -141,7 +141,7 @@ watcher.stop()
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         cwd=Path(__file__).parents[3],
     )
 
@@ -177,7 +177,7 @@ watcher.stop()
         assert child.stdin
         assert child.stdout
         told = iter(child.stdout.readline, "")
-        giving_up = threading.Timer(30, child.kill)
+        giving_up = threading.Timer(120, child.kill)
         giving_up.start()
         assert "everything\n" in told  # the first comparison
         child.send_signal(signal.SIGSTOP)
@@ -194,7 +194,7 @@ watcher.stop()
         (root / "lost" / "x.md").write_text("found\n")
         assert "lost/x.md\n" in told  # its folder is watched, though its making was not heard
         child.stdin.close()
-        assert child.wait(10) == 0
+        assert child.wait(60) == 0
         giving_up.cancel()
 
 
