@@ -8,10 +8,12 @@ import pytest
 
 from tests.storage.git.power import Disk, Loss, power_lost
 from tests.storage.git.vaults import Vault
+from tests.vaults import opened
 from vault_mcp.errors import StorageFailed
 from vault_mcp.storage.git import wal
 from vault_mcp.storage.git.flush import Durability
 from vault_mcp.storage.git.repository import Repository
+from vault_mcp.vault import Options
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at files through /proc")
 
@@ -162,6 +164,48 @@ def test_commits_return_where_only_the_reflog_outlived_them(vault: Vault, tmp_pa
     assert found.git("log", "--reverse", "--format=%H", "-5").split() == told
     assert found.there() == NEW
     found.assert_sound()
+
+
+@pytest.mark.parametrize("what", ["commits", "trees", "everything new"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_branch_whose_newest_objects_are_empty_files_is_where_it_was_last_whole(
+    vault: Vault, what: str, packed: bool
+) -> None:
+    before = vault.git("rev-parse", "HEAD").strip()
+    if packed:
+        vault.git("gc", "-q")
+    changes(vault, "git", lambda _: None)
+    vault.close()
+    tips = vault.git("rev-list", f"{before}..HEAD").split()
+    listed = {"commits": tips, "trees": vault.git("log", "--format=%T", f"{before}..HEAD").split()}
+    new = vault.git("rev-list", "--objects", f"{before}..HEAD").split("\n")
+    listed["everything new"] = [line.split()[0] for line in new if line]
+    for name in listed[what]:
+        path = vault.root / ".git/objects" / name[:2] / name[2:]
+        path.unlink()
+        path.write_bytes(b"")
+    there = vault.there()
+    Repository.open(str(vault.root)).close()
+    assert vault.git("rev-parse", "HEAD").strip() == before
+    assert vault.there() == there == NEW
+    vault.assert_sound(clean=False)
+    with opened(vault.root, Options(embeddings="off")) as opened_again:
+        opened_again.noticed(None)
+    assert vault.git("show", "HEAD:late.md") == "late\n"
+    # Nothing says that it was deleted on purpose, so that is left to the person, as any file that is missing.
+    assert vault.status() == " D b.md\n"
+    assert vault.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
+
+
+def test_an_empty_object_file_beside_its_packed_copy_moves_no_branch(vault: Vault) -> None:
+    tip = vault.commit({"a.md": "packed\n"}).sha
+    vault.close()
+    vault.git("gc", "-q")
+    (vault.root / ".git/objects" / tip[:2]).mkdir(exist_ok=True)
+    (vault.root / ".git/objects" / tip[:2] / tip[2:]).write_bytes(b"")
+    Repository.open(str(vault.root)).close()
+    assert vault.git("rev-parse", "HEAD").strip() == tip
+    vault.assert_sound()
 
 
 def test_a_commit_that_a_person_took_back_does_not_return(vault: Vault) -> None:

@@ -40,11 +40,12 @@ class Replay:
         self._records: list[Record] = []
         self._lost = False
         self._reflog: list[bytes] = []
+        self._rewound = False
 
     def commits(self) -> None:
         """Make the commits again, and move the branch to the last that fits; have an index in any case."""
         self._commits()
-        if broken_index(self._shop):
+        if broken_index(self._shop) or self._rewound:
             _, head = self._shop.refs.head()
             self._shop.git.new_index(head)
             self._shop.image.forget()
@@ -52,7 +53,7 @@ class Replay:
     def _commits(self) -> None:
         shop = self._shop
         records = shop.log.records() if shop.log.left() else []
-        if not records and not broken_branch(shop):
+        if not records and not broken_branch(shop) and not lost_tip(shop):
             return
         for lock in shop.locks(shop.refs.branch()):
             lock.recover()
@@ -130,24 +131,37 @@ class Replay:
             return False
 
     def _mend_ref(self, records: list[Record]) -> None:
-        """Give a branch that cannot be read any more the commit that it had when the log was begun."""
+        """Give a branch that cannot be read any more a commit that it had and that is whole.
+
+        What the files hold is newer then, and is taken in as it is found.
+        """
         refs = self._shop.refs
         ref = refs.branch()
         if not broken_branch(self._shop):
-            return
+            if not lost_tip(self._shop):
+                return
+            tip = refs.read(ref)
+            _drop_empty_objects(f"{refs.common_dir}/objects")
+            if any(record.commit == tip for record in records) or (tip and self._shop.git.is_whole(tip)):
+                return  # it is made again, or a pack has it
+            self._rewound = True
         self._lost = True
         first = next((record for record in records if record.ref == ref), None)
         # It had the parent of each record once: take the newest that is there.
         bases = [record.parent for record in reversed(records) if record.ref == ref and record.parent]
         names = [line[41:81].decode("ascii", "replace") for line in reversed(self._reflog)]
-        old = next(filter(self._is_whole, bases or names), None)
+        whole = self._shop.git.is_whole if self._rewound else self._is_whole
+        old = next(filter(whole, bases or names), None)
         if first is None and old is None:
+            self._rewound = False
             return  # nobody knows; `refs` says so
         os.unlink(refs.path(ref))
         _drop_empty_objects(f"{refs.common_dir}/objects")
         if old is not None:
             now = int(time.time())
             self._shop.git.move(ref, old, refs.read(ref), "reset: after a loss of power", VAULT, now)
+        if self._rewound:
+            self._shop.git.forget_lost()
 
     def _is_whole(self, commit: str) -> bool:
         with contextlib.suppress(VaultError):
@@ -201,6 +215,22 @@ def broken_index(shop: Workshop) -> bool:
     """Say whether the index is a file that was never written out: shorter than any index is."""
     with contextlib.suppress(OSError):
         return os.stat(f"{shop.git_dir}/index").st_size < _SMALLEST_INDEX
+    return False
+
+
+def lost_tip(shop: Workshop) -> bool:
+    """Say whether the newest commit, or its folder of files, is an object file that was never written out."""
+    with contextlib.suppress(OSError, VaultError):
+        tip = shop.refs.commit()
+        for _ in range(2):
+            path = f"{shop.refs.common_dir}/objects/{tip[:2]}/{tip[2:]}" if tip else ""
+            with open(path, "rb") as file:
+                if not file.read(2).strip(b"\0"):
+                    return True
+            found = shop.objects.read(tip or "")
+            if found is None or not found[1].startswith(b"tree "):
+                return False
+            tip = found[1][5 : found[1].index(b"\n")].decode()
     return False
 
 

@@ -26,7 +26,7 @@ from vault_mcp.storage.git.probe import Probe, refuse_under_way
 from vault_mcp.storage.git.reader import ObjectReader
 from vault_mcp.storage.git.recovery import has_leftovers, recover
 from vault_mcp.storage.git.refs import Refs, is_sha
-from vault_mcp.storage.git.replay import Replay, broken_branch, broken_index
+from vault_mcp.storage.git.replay import Replay, broken_branch, broken_index, lost_tip
 from vault_mcp.storage.git.through_git import ThroughGit
 from vault_mcp.storage.git.trees import FOLDER, GITLINK, TreeStore
 from vault_mcp.storage.git.upkeep import Upkeep
@@ -355,7 +355,7 @@ class Repository:
 
 
 def _left_by_power_loss(shop: Workshop) -> bool:
-    return shop.log.left() or broken_index(shop) or broken_branch(shop)
+    return shop.log.left() or broken_index(shop) or broken_branch(shop) or lost_tip(shop)
 
 
 class Writing:

@@ -15,6 +15,7 @@ from vault_mcp.errors import RepositoryRefused, StorageFailed
 from vault_mcp.storage import system
 from vault_mcp.storage.git.environment import Extra, GitProgram
 from vault_mcp.storage.git.message import Ident
+from vault_mcp.storage.git.refs import is_sha
 
 SIGNING_SECONDS = 4.0
 """How long a signature may take: longer means that somebody is being asked for a passphrase."""
@@ -110,6 +111,17 @@ class ThroughGit:
                 "--pathspec-from-file=-", "--pathspec-file-nul",
                 given=present, extra=extra,
             )  # fmt: skip
+
+    def is_whole(self, commit: str) -> bool:
+        """Say whether a commit is there with all of its files."""
+        if not is_sha(commit):
+            return False
+        return self._program.attempt("rev-list", "--objects", "--quiet", "-1", commit)[0] == 0
+
+    def forget_lost(self) -> None:
+        """Take out of the reflogs what names commits that are not whole any more."""
+        never = ("--expire=never", "--expire-unreachable=never")
+        self._program.attempt("reflog", "expire", *never, "--stale-fix", "--all")
 
     def new_index(self, head: str | None) -> None:
         """Make the index anew as a commit has it, in the place of one that is damaged."""
