@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -131,6 +132,8 @@ def first(root: Path) -> dict[str, float]:
     marks["clock"] = time.perf_counter() - clock
     marks["memory"] = resident(os.getpid())
     vault.close()
+    marks["git"] = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    marks["most"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     marks["index"] = sum(path.stat().st_size for path in (root / ".git" / STATE).glob("index-*"))
     return marks
 
@@ -150,7 +153,8 @@ def report_first(root: Path) -> None:
     print(
         f"{notes:>9,.0f} notes  files {notes / m['files']:6,.0f} notes/s/core ({m['files'] / m['bare']:.0f}x "
         f"a bare read), with the past {notes / m['past']:6,.0f}, with words {notes / m['words']:6,.0f}; "
-        f"{m['clock']:.0f} s in all; memory {m['memory']:.0f} MB; index {m['index'] / m['bytes']:.1f}x the "
+        f"{m['clock']:.0f} s in all, and {m['git']:.0f} s of Git's own on the other core; "
+        f"memory {m['memory']:.0f} MB, {m['most']:.0f} at most; index {m['index'] / m['bytes']:.1f}x the "
         f"notes' {m['bytes'] / 1e6:.1f} MB",
         flush=True,
     )

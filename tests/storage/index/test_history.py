@@ -12,6 +12,7 @@ from vault_mcp.notes.line import Stamp, observation_line
 from vault_mcp.notes.note import Fact, Note, Observation, facts
 from vault_mcp.storage.git.history import HistoryCommit
 from vault_mcp.storage.index import CommitRow, Filter, Index, ObservationRow, replay
+from vault_mcp.storage.index.history import PART
 
 ADA = "entities/person/Ada.md"
 START = 1_700_000_000
@@ -476,3 +477,13 @@ def test_a_fact_without_a_known_beginning_does_no_harm(story: Story) -> None:
         unknown = (Fact("observation", "never seen", None),)
         assert writer.append_commit(row, [(ADA, unknown, ()), ("never/there.md", unknown, ())])
     assert story.said()["one"][0] == "Grace"
+
+
+def test_an_import_of_more_files_than_are_taken_in_together_keeps_each_fact(story: Story) -> None:
+    paths = [f"entities/person/{number}.md" for number in range(PART + 2)]
+    story.commit({path: person(f"fact of {path}", path=path) for path in paths})
+    for path in (paths[0], paths[PART - 1], paths[PART], paths[-1]):
+        assert story.said(path) == {f"fact of {path}": ("Grace", time(0), None, None)}
+    with story.index.reading() as reader:
+        kept = [fact.text for path in paths for fact in reader.facts_at(reader.lineage_at(path) or 0)]
+    assert sorted(kept) == sorted([*["person"] * len(paths), *(f"fact of {path}" for path in paths)])

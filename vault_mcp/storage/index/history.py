@@ -42,6 +42,10 @@ def fact_key(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
+PART = 1_000
+"""Files of one commit whose facts are taken in together, where that makes no difference."""
+
+
 class HistoryTables:
     """The writing half of the history tables, within one transaction."""
 
@@ -57,11 +61,14 @@ class HistoryTables:
         moved = moved_files(changes)
         lineages = {change.path: self._follow(change, moved, seq) for change in changes}
         brought = self._add_sides(sides, seq, renamed_by_merge(changes, sides)) if sides else {}
-        gone, come = difference(changes, lineages, self.known)
-        continued = continue_facts(gone, come, row.tool, self.dated) if come else []
-        self._close([fact.row for fact in gone], seq)
-        undated = self._open(continued, row.tool, seq, brought)
-        undated.update(lineages[path] for path in moved)
+        undated = {lineages[path] for path in moved}
+        # Where no fact can continue another, as in an import, a part at a time takes far less memory.
+        size = len(changes) if any(change.old for change in changes) else PART
+        for start in range(0, len(changes), size):
+            gone, come = difference(changes[start : start + size], lineages, self.known)
+            continued = continue_facts(gone, come, row.tool, self.dated) if come else []
+            self._close([fact.row for fact in gone], seq)
+            undated |= self._open(continued, row.tool, seq, brought)
         return {path for path, lineage in lineages.items() if lineage in undated}
 
     def reset(self) -> None:
