@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from vault_mcp.notes import frontmatter
 from vault_mcp.notes.line import Bullet, Stamp, parse_bullet
 from vault_mcp.notes.linediff import hunks, lines_of, matches
 
@@ -51,6 +52,18 @@ def take_back_all(after: str, now: str) -> TakenBack:
     facts = [line for line in lines_of(after) if _bullet(line)]
     rest = "".join(line for line in lines_of(now) if line not in facts)
     return TakenBack(rest, tuple(Obstacle(_shown(line), "was added later") for line in later))
+
+
+def without_own(made: str, ours: str) -> str:
+    """Give a file that one side made without what is that side's alone: its lines that ours has not.
+
+    The front matter stays whole.
+    """
+    known = {_words(line) for line in lines_of(ours)}
+    start = frontmatter.split(made).body_start
+    return made[:start] + "".join(
+        line for line in lines_of(made[start:]) if not line.strip() or _words(line) in known
+    )
 
 
 def _taken(counts: Counter[str], key: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -48,10 +48,10 @@ class Story:
     def caller(self) -> Caller:
         return self.random.choice((CLAUDE, CURSOR))
 
-    def run(self, steps: int) -> None:
+    def run(self, steps: int, among: Sequence[Callable[[Story], None]] | None = None) -> None:
         self.vault.read_past()  # until then nobody has dated what was typed by hand
         # The first always succeeds: chance may have nothing but steps that find nothing to work on.
-        for step in (create, *self.random.choices(STEPS, k=steps)):
+        for step in (create, *self.random.choices(among or STEPS, k=steps)):
             with contextlib.suppress(VaultError):
                 step(self)
             self.graphs[self.head()] = graph_of(self.vault)
@@ -226,6 +226,12 @@ def binary(story: Story) -> None:
     (story.root / "image.bin").write_bytes(bytes([0, 255, story.random.randint(0, 255)]))
     story.vault.noticed(None)
 
+
+STAYING = (
+    create, create, add, add, edit, edit, supersede, delete_fact, relate, key, remember, update_memory, file,
+    hand_line, hand_line, hand_edit, hand_delete,
+)  # fmt: skip
+"""Steps that take away and move no note."""
 
 STEPS = (
     create, create, create, add, add, add, edit, edit, supersede, delete_fact, relate, relate, rename, merge,

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clones import remote_and_clones
+from tests.clones import remote_and_clones, tree
 from tests.vaults import CLAUDE, CURSOR, git, opened, write_files
+from vault_mcp.errors import AlreadyThere, BadArgument, Stale
+from vault_mcp.notes.note import read_note
 from vault_mcp.sync import sync
 from vault_mcp.tools.graph.entities import create_entities, rename_entity
 from vault_mcp.tools.graph.observations import add_observations, edit_observation
-from vault_mcp.tools.history import blame
+from vault_mcp.tools.graph.reading import read_graph
+from vault_mcp.tools.history import blame, looking, restoring
 from vault_mcp.tools.memories.writing import memory_remember, memory_update
+from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Options, Vault
 
 ADA = "entities/person/Ada.md"
 PLAN = "Plan.md"
+OWNER = Caller("Ann Person", person=True)
 Two = tuple[Vault, Vault]
 
 
@@ -137,3 +144,143 @@ def dates(vault: Vault) -> set[tuple[str, str | None, str | None]]:
         notes = [note for name in ("Ada", "Bob") if (note := reader.note_named(name)) is not None]
         rows = [row for note in notes for row in reader.observations(note.id)]
     return {(row.text, row.agent, row.edited_by) for row in rows}
+
+
+# -- undo
+
+
+def undo(vault: Vault, **wanted: Any) -> dict[str, Any]:
+    told: Any = restoring.history_undo(vault, OWNER, **wanted)
+    return dict(told)
+
+
+def facts(vault: Vault, path: str = ADA) -> list[str]:
+    return [fact.text for fact in read_note(path, Path(vault.root, path).read_text()).observations]
+
+
+def test_one_change_that_came_with_a_merge_is_undone_by_facts_and_can_come_back(two: Two) -> None:
+    here, there = two
+    fact = typed(there, ADA, "- walks", "- sings\n- walks")
+    prose = typed(there, PLAN, "Two.\n", "Two.\n\nThree.\n")
+    add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["plays"]}])
+    title = typed(there, PLAN, "# Plan", "# The plan")
+    merge(two)
+    add_observations(here, CLAUDE, [{"entityName": "Ada", "contents": ["reads"]}])
+    before = tree(Path(here.root))
+    done = undo(here, change=fact)
+    assert [row["change"] for row in done["undone"]] == [fact[:12]]
+    assert facts(here) == ["counts", "walks", "plays", "reads"]
+    undo(here, change=prose)
+    assert Path(here.root, PLAN).read_text() == "# The plan\n\nOne, and more.\n\nTwo.\n"
+    undo(here, change=title)
+    for undone in git(here.root, "log", "-3", "--format=%H").split():
+        undo(here, change=undone)
+    assert tree(Path(here.root)) == before
+
+
+def test_those_of_an_agent_are_undone_wherever_they_were_made(two: Two) -> None:
+    here, there = two
+    since = head(here)
+    add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["plays"]}])
+    create_entities(there, CURSOR, [{"name": "Bob", "entityType": "person", "observations": ["reads"]}])
+    merge(two)
+    add_observations(here, CURSOR, [{"entityName": "Ada", "contents": ["cooks"]}])
+    done = undo(here, since=git(here.root, "rev-parse", f"{since}~0").strip(), agent="cursor")
+    assert len(done["undone"]) == 3
+    assert facts(here) == ["counts", "walks"]
+    assert not Path(here.root, "entities/person/Bob.md").exists()
+    assert "and more" in Path(here.root, PLAN).read_text()
+
+
+def test_of_an_entity_that_both_made_theirs_alone_is_undone(two: Two) -> None:
+    here, there = two
+    bob = "entities/person/Bob.md"
+    create_entities(
+        here, CLAUDE, [{"name": "Bob", "entityType": "person", "observations": ["bakes", "swims"]}]
+    )
+    create_entities(
+        there, CURSOR, [{"name": "Bob", "entityType": "person", "observations": ["reads", "swims"]}]
+    )
+    made = head(there)
+    merge(two)
+    assert set(facts(here, bob)) == {"bakes", "swims", "reads"}
+    undo(here, change=made)
+    assert set(facts(here, bob)) == {"bakes", "swims"}
+
+
+def test_a_deletion_that_the_merge_did_not_take_over_leaves_nothing_to_undo(two: Two) -> None:
+    here, there = two
+    Path(there.root, PLAN).unlink()
+    there.noticed(frozenset([PLAN]))
+    deleted = head(there)
+    merge(two)  # the plan was edited here, so it is kept
+    done = undo(here, change=deleted)
+    assert (done["undone"], done["receipt"]["commit"]) == ([], None)
+    assert Path(here.root, PLAN).exists()
+
+
+def test_a_merge_is_undone_where_it_was_made_and_nowhere_else(two: Two) -> None:
+    here, there = two
+    add_observations(there, CURSOR, [{"entityName": "Ada", "contents": ["plays"]}])
+    merge(two)
+    merged = head(here)
+    sync(there)
+    assert head(there) == merged
+    there.read_past()
+    with pytest.raises(BadArgument, match="another machine made"):
+        undo(there, change=merged)
+    assert head(there) == merged
+    undo(here, change=merged)
+    assert facts(here) == ["counts", "walks"]
+    assert "and more" in Path(here.root, PLAN).read_text()
+
+
+# -- what stands in the way
+
+
+def test_a_folder_where_a_file_was_is_named_and_can_be_left(two: Two) -> None:
+    here, _ = two
+    typed(here, PLAN, "One.", "One!")
+    Path(here.root, PLAN).unlink()
+    here.noticed(frozenset([PLAN]))
+    deleted = head(here)
+    write_files(Path(here.root), {f"{PLAN}/inside.md": "In.\n"})
+    here.noticed(None)
+    before = head(here)
+    with pytest.raises(Stale, match="a folder of that name is there now"):
+        undo(here, change=deleted)
+    done = undo(here, change=deleted, on_conflict="skip")
+    assert (done["undone"], done["skipped"][0]["note"]) == ([], PLAN)
+    with pytest.raises(AlreadyThere, match="a folder of that name is there now"):
+        restoring.history_restore(here, OWNER, PLAN, at=previous(here, deleted))
+    assert head(here) == before
+
+
+def test_a_file_where_a_folder_was_is_named(two: Two) -> None:
+    here, _ = two
+    Path(here.root, ADA).unlink()
+    Path(here.root, "entities/person").rmdir()
+    write_files(Path(here.root), {"entities/person": "A file.\n"})
+    here.noticed(None)
+    with pytest.raises(AlreadyThere, match="entities/person is a file now"):
+        restoring.history_restore(here, OWNER, ADA, at=previous(here, head(here)))
+
+
+def previous(vault: Vault, change: str) -> str:
+    return git(vault.root, "rev-parse", f"{change}^").strip()
+
+
+def test_what_differs_from_before_the_first_change_is_all_there_is(two: Two) -> None:
+    here, _ = two
+    told: Any = looking.history_diff(here, CLAUDE, "2001-01-01")
+    assert "+# Plan" in told["diff"]
+    assert "counts" in told["diff"]
+
+
+def test_as_of_a_moment_to_come_is_refused(two: Two) -> None:
+    here, _ = two
+    with pytest.raises(BadArgument, match="in the future"):
+        read_graph(here, CLAUDE, as_of="2999-01-01")
+    soon = datetime.fromtimestamp(time.time() + 5, UTC).isoformat()
+    told: Any = read_graph(here, CLAUDE, as_of=soon)
+    assert [one["name"] for one in told["entities"]] == ["Ada"]

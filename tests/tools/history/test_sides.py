@@ -15,8 +15,7 @@ from vault_mcp.errors import BadArgument
 from vault_mcp.sync import sync
 from vault_mcp.tools.graph.entities import create_entities
 from vault_mcp.tools.graph.observations import add_observations
-from vault_mcp.tools.history import looking, restoring, since
-from vault_mcp.tools.tool import Caller
+from vault_mcp.tools.history import looking, since
 from vault_mcp.vault import Options, Vault
 
 NOTE = "entities/thing/Bob.md"
@@ -70,17 +69,13 @@ def test_what_a_merge_brought_is_listed_after_it_and_found_by_every_filter(merge
     assert all(row["paths"] for row in log(merged) if "came_with" in row)
 
 
-def test_such_a_change_is_shown_and_is_no_moment_and_is_undone_elsewhere(merged: Vault) -> None:
+def test_such_a_change_is_shown_and_is_no_moment(merged: Vault) -> None:
     newest = behind(merged)[0]
     shown: Any = looking.history_show(merged, CLAUDE, newest)
     assert [fact["text"] for fact in shown["added"]] == ["plays zither"]
     assert (shown["by"], "zither" in shown["diff"]) == (CURSOR.agent, True)
     with pytest.raises(BadArgument, match="Name the merge"):
         looking.history_diff(merged, CLAUDE, newest)
-    head = git(Path(merged.root), "rev-parse", "HEAD")
-    with pytest.raises(BadArgument, match="Undo it on that machine"):
-        restoring.history_undo(merged, Caller("Ann", person=True), newest)
-    assert git(Path(merged.root), "rev-parse", "HEAD") == head
 
 
 def test_it_is_new_once(merged: Vault) -> None:

@@ -12,8 +12,6 @@ _DIFF = (
     "diff-tree",
     "-r",
     "-p",
-    "--root",
-    "--no-commit-id",
     "--find-renames",
     "--no-color",
     "--no-ext-diff",
@@ -31,9 +29,9 @@ def diff_text(program: GitProgram, old: str | None, new: str, paths: Sequence[st
     for revision in (old, new):
         if revision is not None and not is_sha(revision):
             raise BadArgument("A commit is named by its full hash here.")
-    revisions = (old, new) if old else (new,)
+    before = old or program.run("hash-object", "-t", "tree", "--stdin", given=b"").decode().strip()
     literal = [f":(literal){path}" for path in paths]
-    out = program.run("-c", "core.quotePath=false", *_DIFF, *revisions, "--", *literal)
+    out = program.run("-c", "core.quotePath=false", *_DIFF, before, new, "--", *literal)
     return out.decode("utf-8", "replace")
 
 

@@ -90,9 +90,22 @@ def recent_subjects(program: GitProgram, sha: str, most: int) -> list[str]:
 
 def is_merge(program: GitProgram, sha: str) -> bool:
     """Say whether a commit has more than one parent."""
+    return len(parents_of(program, sha)) > 1
+
+
+def parents_of(program: GitProgram, sha: str) -> list[str]:
+    """Give the parents of a commit, the first one first."""
     if not is_sha(sha):
         raise BadArgument("A commit is named by its full hash here.")
-    return len(program.run("rev-list", "--parents", "--max-count=1", sha, "--").split()) > 2
+    return program.run("rev-list", "--parents", "--max-count=1", sha, "--").decode().split()[1:]
+
+
+def been_at(program: GitProgram, branch: str) -> set[str]:
+    """Give the commits at which a branch was in this repository, as far back as its reflog tells."""
+    code, out, _ = program.attempt(
+        "log", "--walk-reflogs", "--no-show-signature", "--format=%H", f"refs/heads/{branch}", "--"
+    )
+    return set(out.decode().split()) if code == 0 else set()
 
 
 def read_history(program: GitProgram, old: str | None, new: str) -> Iterator[HistoryCommit]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_mcp.change import Change, version_of
-from vault_mcp.errors import BadArgument, NotFound, Stale
+from vault_mcp.errors import AlreadyThere, BadArgument, NotFound, Stale
 from vault_mcp.receipt import as_record
 from vault_mcp.storage import paths
+from vault_mcp.storage.git.history import been_at, parents_of
 from vault_mcp.storage.index.lineages import NOW
 from vault_mcp.storage.index.rows import Wanted
 from vault_mcp.tools.history.moments import change_of, moment_of, written
 from vault_mcp.tools.history.records import BY_PERSON, DIGITS, Json
 from vault_mcp.tools.history.target import Then, lineages_of, path_of, then
-from vault_mcp.tools.history.undoing import LINK, InTheWay, TakingBack
+from vault_mcp.tools.history.undoing import LINK, InTheWay, TakingBack, in_the_way
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def _restore_note(change: Change, reader: Reader, found: Then, seq: int) -> Json
         raise BadArgument(f"{place} belongs to another program, which brings it back itself.")
     change.expect(place)
     moved = place != found.path
+    _see_that_free(change, place)
     change.write(place, found.raw, mode=_mode(change, reader, found.path, seq))
     told: Json = {"restored": [place], "version": version_of(found.raw)}
     if moved:
@@ -83,12 +85,26 @@ def _restore_folder(change: Change, reader: Reader, folder: list[tuple[str, int]
             continue
         raw = change.vault.repository.blob(place.blob)
         if change.read_bytes(path) != raw:
+            _see_that_free(change, path)
             change.write(path, raw, mode=_mode(change, reader, path, seq))
             restored.append(path)
     told: Json = {"restored": restored}
     if left:
         told["left"] = left
     return told
+
+
+def _see_that_free(change: Change, path: str) -> None:
+    """See that a file can be put at a path.
+
+    Raises:
+        AlreadyThere: a folder is there now, or a file where one of its folders was.
+    """
+    there = "" if change.exists(path) else in_the_way(change, path)
+    if there:
+        raise AlreadyThere(
+            f"{paths.shown(path)} {there}. Move that away, then call again. Nothing was saved."
+        )
 
 
 def _mode(change: Change, reader: Reader, path: str, seq: int) -> int | None:
@@ -124,20 +140,19 @@ def history_undo(
         )
     vault.read_past()
     with vault.snapshot() as reader:
-        doomed = _doomed(reader, caller, change, session, agent, since)
+        doomed = _doomed(vault, reader, caller, change, session, agent, since)
         _refuse_others(vault, caller, doomed)
     subject = _subject(doomed)
     with _change(vault, caller, "history_undo", subject, if_version) as doing:
         with vault.snapshot() as reader:
             taking = TakingBack(doing, reader)
-            for row in doomed:
-                taking.take_back(row)
+            done = [row for row in doomed if taking.take_back(row)]
         if taking.obstacles and on_conflict == "stop":
             raise Stale(_in_the_way(taking.obstacles))
     result: Json = {
         "undone": [
             {"change": row.sha[:DIGITS], "by": row.author, "at": written(row.at), "subject": row.subject}
-            for row in doomed
+            for row in done
         ],
     }
     if taking.obstacles:
@@ -145,7 +160,12 @@ def history_undo(
             {"note": paths.shown(one.note), "text": one.text, "why": one.why} for one in taking.obstacles
         ]
     if doing.receipt.commit is None:
-        result["message"] = "Nothing of it is there any more, so nothing was changed."
+        why = (
+            "All of it is in the way of later edits"
+            if taking.obstacles
+            else "Nothing of it is there any more"
+        )
+        result["message"] = f"{why}, so nothing was changed."
     return {**result, "receipt": as_record(doing.receipt)}
 
 
@@ -161,31 +181,47 @@ def _change(vault: Vault, caller: Caller, tool: str, subject: str, if_version: s
 
 
 def _doomed(
-    reader: Reader, caller: Caller, change: str, session: str, agent: str, since: str
+    vault: Vault, reader: Reader, caller: Caller, change: str, session: str, agent: str, since: str
 ) -> list[CommitRow]:
     """Give the changes that are meant, the newest first."""
     if change.strip():
         row = change_of(reader, change)
-        if row.came_with:
-            raise BadArgument(
-                f"Change {row.sha[:DIGITS]} came with the merge {row.came_with[:DIGITS]} from another "
-                "machine. Nothing was saved. Undo it on that machine and sync, or correct the notes here."
-            )
+        _refuse_forwarded(vault, reader, row)
         return [row]
     if session.strip():
-        page = reader.find_commits(MOST, where=Wanted(session=session.strip()))
+        page = reader.find_changes(MOST, where=Wanted(session=session.strip()))
         missing = f"No change belongs to the session {session!r}."
     else:
         by = agent.strip() or caller.agent
         moment = moment_of(reader, since, "since")
         above = moment.seq - 1 if _names_change(reader, since) else moment.seq
-        page = reader.find_commits(MOST, where=Wanted(agent=by, above=above))
+        page = reader.find_changes(MOST, where=Wanted(agent=by, above=above))
         missing = f"{by} has made no change since then."
-    if not page.rows:
+    merges = set(reader.with_sides(row.seq for row in page.rows))
+    rows = [row for row in page.rows if row.place or row.seq not in merges]  # what it brought is among them
+    if not rows:
         raise NotFound(f"{missing} See history_log for the changes there are.")
     if page.cursor:
         raise BadArgument(f"These are more than {MOST} changes. Undo them in parts, the newest first.")
-    return list(page.rows)
+    return rows
+
+
+def _refuse_forwarded(vault: Vault, reader: Reader, row: CommitRow) -> None:
+    """Refuse to undo a merge that another machine made: what came with it there is what was made here.
+
+    Raises:
+        BadArgument: with what to do instead.
+    """
+    if row.place or not reader.with_sides([row.seq]):
+        return
+    brought = {side.sha for side in reader.brought_by([row.seq], -1)}
+    brought.update(parents_of(vault.repository.program, row.sha)[1:])
+    if brought.intersection(been_at(vault.repository.program, vault.repository.branch())):
+        raise BadArgument(
+            f"Change {row.sha[:DIGITS]} is a merge that another machine made: it brought there what was made "
+            "on this one, and undoing it would take that back. Nothing was saved. Undo the single changes; "
+            "history_log lists them."
+        )
 
 
 def _names_change(reader: Reader, since: str) -> bool:
