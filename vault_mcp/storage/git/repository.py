@@ -81,7 +81,7 @@ class Repository:
             intents=IntentFile(f"{self._state_dir}/intent"),
             probe=Probe(program, git_dir, common_dir, trusted=trusted),
             git=ThroughGit(program, git_dir, self._state_dir),
-            device=os.stat(git_dir).st_dev,
+            device=os.stat(self._state_dir if os.path.isdir(self._state_dir) else git_dir).st_dev,
             log=Log(f"{self._state_dir}/log"),
             durability=durability,
         )

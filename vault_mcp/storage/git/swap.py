@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _NOREPLACE, _EXCHANGE = 1, 2
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
-NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-"""What a file system without hard links answers."""
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+"""What a file system without hard links answers, or one that cannot link to another."""
 
 ASIDE = ".old"
 """How the name ends under which a file stands aside while another takes its place."""
