@@ -31,7 +31,7 @@ class Disk:
         self.place = place
         self.root = root
         # What is mounted for the server is seen through its own root.
-        self.seen = Path(f"/proc/{server.process.pid}/root{root}")
+        self.seen = Path("/proc", str(server.process.pid), "root", str(root).lstrip("/"))
 
     def inside(self, *command: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
         entered = ["nsenter", "-t", str(self.server.process.pid), "-m", *command]
