@@ -87,10 +87,10 @@ def calls_of(made: MadeVault, turn: int) -> list[Call]:
     ]
 
 
-def resident(process: int) -> float:
-    """Give the megabytes that a process has in memory."""
+def resident(process: int, field: str = "VmRSS") -> float:
+    """Give the megabytes that a process has in memory, or with `VmHWM` had at most."""
     status = Path(f"/proc/{process}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+    return int(status.split(f"{field}:")[1].split()[0]) / 1024
 
 
 def note_files(root: Path) -> list[Path]:
@@ -133,7 +133,7 @@ def first(root: Path) -> dict[str, float]:
     marks["memory"] = resident(os.getpid())
     vault.close()
     marks["git"] = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    marks["most"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    marks["most"] = resident(os.getpid(), "VmHWM")
     marks["index"] = sum(path.stat().st_size for path in (root / ".git" / STATE).glob("index-*"))
     return marks
 
