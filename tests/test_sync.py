@@ -19,7 +19,7 @@ from vault_mcp.storage.git.environment import GitProgram
 from vault_mcp.storage.git.remote import Remote, find_remote, push
 from vault_mcp.sync import Synced, sync
 from vault_mcp.tools.graph.entities import create_entities, merge_entities
-from vault_mcp.tools.graph.observations import add_observations
+from vault_mcp.tools.graph.observations import add_observations, edit_observation
 from vault_mcp.tools.graph.reading import open_nodes
 from vault_mcp.tools.graph.relations import create_relations
 from vault_mcp.tools.memories.writing import memory_update
@@ -257,18 +257,42 @@ def test_an_entity_made_on_both_machines_is_one(two: Two) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_entities_joined_here_do_not_say_all_twice_because_of_a_fact_there(two: Two, turned: bool) -> None:
-    create_entities(two[0], CLAUDE, [entity("Ada L", "Alias fact")])
+def test_a_fact_added_there_follows_an_entity_to_the_one_it_was_joined_to_here(
+    two: Two, turned: bool
+) -> None:
+    create_entities(two[0], CLAUDE, [entity("Ada L", "Alias fact"), entity("Bob")])
     both(two)
     joins, adds = reversed(two) if turned else two
     merge_entities(joins, CLAUDE, "Ada L", "Ada")
     add_observations(adds, CURSOR, [{"entityName": "Ada L", "contents": ["Late"]}])
+    add_observations(joins, CLAUDE, [{"entityName": "Ada", "contents": ["Later"]}])
+    edit_observation(adds, CURSOR, "Ada L", "Alias fact", "Alias fact, edited")
+    create_relations(adds, CURSOR, [{"from": "Ada L", "to": "Bob", "relationType": "taught"}])
+    done = both(two)
+    assert [(told.what, told.path) for told in done.told] == [("followed", ADA)]
+    for vault in two:
+        assert not path(vault, "entities/person/Ada L.md").exists()
+        found = note(vault, ADA)
+        facts = [fact.text for fact in found.observations]
+        assert {"Late", "Later", "Alias fact, edited", "Fact one", "Fact five"} < set(facts)
+        assert len(facts) == len(set(facts)) == 8
+        assert [r.target for r in found.relations if r.type == "taught"] == ["Bob"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_entity_joined_here_of_which_prose_was_written_there_stays_without_what_was_carried(
+    two: Two, turned: bool
+) -> None:
+    create_entities(two[0], CLAUDE, [entity("Ada L", "Alias fact")])
+    both(two)
+    joins, adds = reversed(two) if turned else two
+    merge_entities(joins, CLAUDE, "Ada L", "Ada")
+    old = text(adds, "entities/person/Ada L.md")
+    write(adds, "entities/person/Ada L.md", old + "- Typed\n\nSome prose.\n")
     done = both(two)
     assert [told.what for told in done.told] == ["kept"]
     for vault in two:
-        with vault.reading() as reader:
-            assert reader.totals().observations == 7
-        assert [fact.text for fact in note(vault, "entities/person/Ada L.md").observations] == ["Late"]
+        assert [fact.text for fact in note(vault, "entities/person/Ada L.md").observations] == ["Typed"]
         assert "Alias fact" in text(vault, ADA)
 
 
@@ -319,13 +343,17 @@ def test_names_that_differ_in_case_alone_get_apart(two: Two) -> None:
     assert sorted(p.name for p in path(here, "notes").iterdir()) == ["Idea (2).md", "idea.md"]
 
 
-def test_entities_whose_names_differ_in_case_alone_keep_their_names(two: Two) -> None:
+def test_entities_whose_names_differ_in_case_alone_keep_their_names_and_links(two: Two) -> None:
     here, there = two
+    write(there, "Both.md", "# Both\n\nA.\n\nB.\n")
+    both(two)
+    write(there, "Both.md", "# Both\n\nA [[Log]].\n\nB.\n")
     create_entities(there, CLAUDE, [entity("Log", "A diary.", type="thing")])
     create_entities(here, CURSOR, [entity("log", "A piece of wood.", type="thing")])
     write(here, "Other.md", "Nothing of the kind.\n")
     create_relations(here, CURSOR, [{"from": "Ada", "to": "log", "relationType": "uses"}])
-    write(here, "Plan.md", PLAN + "\nSee [[log]].\n")
+    write(here, "Plan.md", PLAN + "\nSee [[log]], [it](entities/thing/log.md) and `[[log]]`.\n")
+    write(here, "Both.md", "# Both\n\nA.\n\nB [[log]] and [[Log]].\n")
     sync(here)
     done = sync(there)
     sync(here)
@@ -333,7 +361,13 @@ def test_entities_whose_names_differ_in_case_alone_keep_their_names(two: Two) ->
     moved = "entities/thing/log (2).md"
     (told,) = [told for told in done.told if told.what == "renamed"]
     assert told.path == moved
-    assert f"in Plan.md, {ADA}: have them name {moved}" in told.text
+    assert told.text.endswith(f"in Both.md: have them name {moved}.")
+    assert text(there, "Both.md") == "# Both\n\nA [[Log]].\n\nB [[log (2)|log]] and [[Log]].\n"
+    assert text(there, "Plan.md").endswith(
+        "\nSee [[log (2)|log]], [it](entities/thing/log%20%282%29.md) and `[[log]]`.\n"
+    )
+    (uses,) = [relation for relation in note(there, ADA).relations if relation.type == "uses"]
+    assert (uses.target, uses.shown) == ("log (2)", "log")
     for vault in two:
         assert note(vault, moved).name == "log"
         assert text(vault, moved).startswith("---\nentity: thing\n")

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from vault_mcp.carrying import Versions, carried, carry, joined_into
 from vault_mcp.errors import NoteUnreadable
 from vault_mcp.follow import is_note, note_of
 from vault_mcp.notes import links
@@ -22,12 +23,10 @@ from vault_mcp.notes.merge import merge
 from vault_mcp.notes.merge_facts import Piece
 from vault_mcp.notes.names import name_key
 from vault_mcp.notes.note import Note, facts
-from vault_mcp.sides import Blobs, Entry, Merged, Side, Told, What
+from vault_mcp.sides import Blobs, Entry, Merged, Side, Told, What, above, is_file, kept_words
 from vault_mcp.storage import paths
 from vault_mcp.storage.index.descent import FileChange, moved_files
-
-MOST_NAMED = 5
-"""Notes with links to a renamed one that a report names."""
+from vault_mcp.turning import Renamed
 
 
 def merge_sides(
@@ -127,7 +126,7 @@ class _Merging:
         made: dict[tuple[str, str], str] = {}
         if self._their_new:
             for path, (mode, blob) in self._mine_new.items():
-                note = self._note(path, blob) if _is_file(mode) else None
+                note = self._note(path, blob) if is_file(mode) else None
                 if note is not None and note.kind in ("entity", "key"):
                     made.setdefault((note.kind, _name(note)), path)
         return made
@@ -136,10 +135,18 @@ class _Merging:
 
     def run(self) -> None:
         """Merge every file that theirs changed."""
+        alone = []
         for path, fate in sorted(self._their.items()):
-            self._file(path, self._mine.get(path) or _Fate(path, self.base(path)), fate)
+            mine = self._mine.get(path) or _Fate(path, self.base(path))
+            if (mine.path is None) != (fate.path is None):
+                alone.append((path, mine, fate))
+            else:
+                self._file(path, mine, fate)
+        for path, mine, fate in alone:  # the note that one was joined to has been merged by now
+            self._file(path, mine, fate)
         for path, entry in sorted(self._their_new.items()):
             self._new(path, entry)
+        self._turn_links()
         self._numbers()
 
     def _file(self, path: str, mine: _Fate, other: _Fate) -> None:
@@ -147,6 +154,8 @@ class _Merging:
         if other.path is None or other.entry is None:
             self._they_deleted(path, mine, base)
         elif mine.path is None or mine.entry is None:
+            if self._followed(path, other.entry, self.ours):
+                return
             at = self._put_free(other.path, self._without_carried(path, other.entry, self.ours))
             self._tell(at, "kept", f"{at} was deleted here and edited there, so it is kept.")
         else:
@@ -158,10 +167,33 @@ class _Merging:
         if mine.path == path and mine.entry == base:
             self._set(path, None)
         elif mine.entry is not None:
+            if self._followed(path, mine.entry, self.theirs):
+                self._set(mine.path, None)
+                return
             kept = self._without_carried(path, mine.entry, self.theirs)
             if kept != mine.entry:
                 self._set(mine.path, kept)
             self._tell(mine.path, "kept", f"{mine.path} was edited here and deleted there, so it is kept.")
+
+    def _followed(self, path: str, edited: Entry, joined_by: Side) -> bool:
+        """Have what one side changed in an entity follow it to the note that the other joined it to."""
+        base = self.base(path)
+        gone = self._note(path, base[1] if base else None)
+        if base is None or gone is None or gone.kind != "entity" or not is_file(edited[0]):
+            return False
+        target = joined_into(gone, self._notes_of(joined_by))
+        there = self._there(target) if target else None
+        old, new = self._text(base[1]), self._text(edited[1])
+        into = self._text(there[1]) if there else None
+        if target is None or there is None or old is None or new is None or into is None:
+            return False
+        text = carry(old, new, into, target.rpartition("/")[2].removesuffix(".md"))
+        if text is None:
+            return False
+        self._set(target, (there[0], self.blobs.add(text.encode())))
+        told = f"{gone.name} was joined to {target} on one side; what the other changed in it is there now."
+        self._tell(target, "followed", told)
+        return True
 
     def _without_carried(self, path: str, kept: Entry, deleted_by: Side) -> Entry:
         """Take out of a note that is kept the facts that the side which deleted it has in other notes now.
@@ -172,22 +204,18 @@ class _Merging:
         before, now = self._note(path, base[1] if base else None), self._note(path, kept[1])
         if before is None or now is None or now.kind != "entity":
             return kept
-        carried: set[tuple[str, object]] = set()
-        for other, entry in deleted_by.changes.items():
-            old = self.base(other)
-            here, there = (
-                self._note(other, entry[1] if entry else None),
-                self._note(other, old[1] if old else None),
-            )
-            known = {(fact.text, fact.stamp) for fact in there.observations} if there else set()
-            carried |= {(fact.text, fact.stamp) for fact in here.observations} - known if here else set()
-        carried &= {(fact.text, fact.stamp) for fact in before.observations}
-        texts = [fact.text for fact in now.observations if (fact.text, fact.stamp) in carried]
+        texts = carried(before, now, self._notes_of(deleted_by))
         with contextlib.suppress(NoteUnreadable):
             if texts:
                 text = remove_observations(self.blobs(kept[1]).decode(), texts)
                 return kept[0], self.blobs.add(text.encode())
         return kept
+
+    def _notes_of(self, side: Side) -> Iterator[Versions]:
+        """Give each note that a side changed: its path, as the side has it, and as it was before."""
+        for path, entry in side.changes.items():
+            old = self.base(path)
+            yield path, self._note(path, entry and entry[1]), self._note(path, old and old[1])
 
     def _both_have(self, path: str, mine: _Fate, other: _Fate, base: Entry | None) -> None:
         assert mine.path
@@ -226,7 +254,7 @@ class _Merging:
         merged = merge(old, here, there)
         for piece in merged.pieces:
             if piece.kept:
-                self._tell(path, piece.kept, _kept(path, piece))
+                self._tell(path, piece.kept, kept_words(path, piece))
         if merged.open:
             self._conflict(path, merged.open)
         return mode, self.blobs.add(merged.text.encode())
@@ -244,7 +272,7 @@ class _Merging:
         there = self._there(path)
         if there == entry:
             return
-        note = self._note(path, entry[1]) if _is_file(entry[0]) else None
+        note = self._note(path, entry[1]) if is_file(entry[0]) else None
         same = self._made.get((note.kind, _name(note))) if note and note.kind in ("entity", "key") else None
         if same is None and path in self._mine_new and self._is_the_same(path, note):
             same = path
@@ -258,30 +286,35 @@ class _Merging:
         at = self._put_free(path, entry)
         if at != path:
             self._placed[path] = at
-            told = f"Their {path} is {at} here: the name was taken."
-            linking = self._linking_to(path) if is_note(path) else []
-            if linking:
-                more = f" and {len(linking) - MOST_NAMED} more" if len(linking) > MOST_NAMED else ""
-                told += (
-                    f" Links to it mean another note now, in {', '.join(linking[:MOST_NAMED])}{more}: "
-                    f"have them name {at}."
-                )
-            self._tell(at, "renamed", told)
 
-    def _linking_to(self, path: str) -> list[str]:
-        """Give the notes that theirs changed in which a link means a new note of theirs."""
-        key = links.stem_key(path)
-        known = {*self.all_ours(), *self.ours.changes, *self.theirs.changes}
-        candidates = [p for p in known if links.stem_key(p) == key and self.theirs.entry(p) is not None]
-        found = []
-        for source, entry in sorted(self.theirs.changes.items()):
-            note = self._note(source, entry[1]) if entry is not None and _is_file(entry[0]) else None
-            targets = [link.target for link in note.links] if note is not None and source != path else []
-            if any(
-                links.stem_key(t) == key and links.resolve(t, source, candidates) == path for t in targets
-            ):
-                found.append(source)
-        return found
+    def _turn_links(self) -> None:
+        """Have what theirs wrote link to their notes by the names that these have here."""
+        notes = [
+            (source, note)
+            for source, entry in sorted(self.theirs.changes.items())
+            if entry is not None and (note := self._note(source, entry[1])) is not None and is_file(entry[0])
+        ]
+        for path, at in sorted(self._placed.items()):
+            known = {*self.all_ours(), *self.ours.changes, *self.theirs.changes}
+            key, new_key = links.stem_key(path), links.stem_key(at)
+            candidates = (p for p in known if links.stem_key(p) == key and self.theirs.entry(p) is not None)
+            here = {
+                p for p in {*known, *self.merged.files} if links.stem_key(p) == new_key and self._there(p)
+            }
+            renamed = Renamed(path, at, tuple(candidates), here == {at})
+            linking = [one for one in renamed.linked_in(notes) if not self._turned(renamed, one)]
+            self._tell(at, "renamed", renamed.told(linking))
+
+    def _turned(self, renamed: Renamed, source: str) -> bool:
+        """Turn the links of one note as far as they are theirs; say whether none is left."""
+        place = self._placed.get(source, source)
+        there, mine = self._there(place), self.ours.entry(place)
+        text = self._text(there[1]) if there is not None else None
+        if there is None or text is None:
+            return False
+        text, all_of_them = renamed.turned(text, source, place, self._note(place, mine and mine[1]))
+        self._set(place, (there[0], self.blobs.add(text.encode())))
+        return all_of_them
 
     def _is_the_same(self, path: str, note: Note | None) -> bool:
         """Say whether two files made at one path on both sides are one thing, to be merged."""
@@ -300,7 +333,7 @@ class _Merging:
     def _still_named(self, path: str, at: str, entry: Entry) -> Entry:
         """Have an entity that lies under another file name say the name it had."""
         stem = at.rpartition("/")[2].removesuffix(".md")
-        note = self._note(path, entry[1]) if at != path and _is_file(entry[0]) else None
+        note = self._note(path, entry[1]) if at != path and is_file(entry[0]) else None
         if note is None or note.kind != "entity" or note.name == stem:
             return entry
         with contextlib.suppress(NoteUnreadable, UnicodeDecodeError):
@@ -336,15 +369,12 @@ class _Merging:
             other.startswith(f"{path}/") and self._there(other) for other in twins.values()
         ):
             return True
-        above = path.rpartition("/")[0]
-        return any(self._there(part) is not None for part in _above(above))
+        return any(self._there(part) is not None for part in above(path.rpartition("/")[0]))
 
     def _known(self) -> dict[str, str]:
         if self._twins is None:
             self._twins = {paths.place_key(path): path for path in self.all_ours()}
-            self._folders = {
-                part for path in self._twins.values() for part in _above(path.rpartition("/")[0])
-            }
+            self._folders = {part for path in self._twins.values() for part in above(path.rpartition("/")[0])}
             for path in self.merged.files:
                 self._twins.setdefault(paths.place_key(path), path)
         return self._twins
@@ -357,7 +387,7 @@ class _Merging:
         self.merged.files[path] = entry
         if entry is not None and self._twins is not None:
             self._twins[paths.place_key(path)] = path
-            self._folders.update(_above(path.rpartition("/")[0]))
+            self._folders.update(above(path.rpartition("/")[0]))
 
     # -- what is left to a person
 
@@ -404,33 +434,10 @@ class _Merging:
 
     def _numbered(self, files: dict[str, Entry]) -> Iterator[tuple[int, str]]:
         for path, (mode, blob) in sorted(files.items()):
-            note = self._note(path, blob) if _is_file(mode) else None
+            note = self._note(path, blob) if is_file(mode) else None
             if note is not None and note.kind == "memory" and note.id is not None:
                 yield note.id, path
 
 
-def _above(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-
-
-def _is_file(mode: int) -> bool:
-    return mode & 0o170000 == 0o100000
-
-
 def _name(note: Note) -> str:
     return name_key(note.name) if note.kind == "entity" else note.name
-
-
-def _kept(path: str, piece: Piece) -> str:
-    if piece.kept == "both":
-        both = f"{_shown(piece.ours)} and {_shown(piece.theirs)}"
-        return f"{path}: both sides changed one {piece.what}, so both are kept: {both}."
-    what = _shown(piece.ours or piece.theirs)
-    return f"{path}: {what} was edited on one side and deleted on the other, so it is kept."
-
-
-def _shown(text: str, most: int = 80) -> str:
-    line = " ".join(text.split())
-    return f"“{line if len(line) <= most else line[: most - 1] + '…'}”"

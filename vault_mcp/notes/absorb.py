@@ -36,7 +36,7 @@ def absorb(
     relations = [(r.type, written(r), r.stamp or unknown) for r in note.relations if keep(r)]
     if relations:
         text = add_relations(text, relations)
-    prose = _prose(source)
+    prose = prose_of(source)
     if prose:
         newline = "\r\n" if "\r\n" in text else "\n"
         joint = "" if text.endswith("\n") else newline
@@ -52,7 +52,7 @@ def written(relation: Relation) -> str:
     return f"[[{relation.target}|{encode_shown(relation.shown)}]]"
 
 
-def _prose(text: str) -> str:
+def prose_of(text: str) -> str:
     """Return the lines of an entity note that are neither front matter nor facts nor their headings."""
     front = frontmatter.split(text)
     layout = scan(text, front.body_start)
