@@ -1,4 +1,5 @@
 import os
+import time
 from pathlib import Path
 
 from tests.storage.git.vaults import Vault
@@ -24,7 +25,7 @@ def test_a_round_writes_the_commit_graph_and_no_configuration(vault: Vault) -> N
 
 
 def test_many_commits_begin_a_round_by_themselves_and_few_do_not(vault: Vault) -> None:
-    upkeep = Upkeep(vault.repository.program)
+    upkeep = Upkeep(vault.repository.program, vault.repository.common_dir)
     upkeep.count(EVERY - 1)
     assert upkeep.wait(5)
     assert graphs(vault) == []
@@ -53,9 +54,10 @@ def test_enough_loose_objects_are_packed(vault: Vault) -> None:
 
 
 def test_a_round_that_is_under_way_when_the_vault_is_closed_is_not_cut_off(vault: Vault) -> None:
+    repository = vault.repository
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
-        upkeep = Upkeep(vault.repository.program)
+        upkeep = Upkeep(repository.program, repository.common_dir)
         upkeep.begin()
         upkeep.close()
         assert upkeep.wait(20)
@@ -64,4 +66,22 @@ def test_a_round_that_is_under_way_when_the_vault_is_closed_is_not_cut_off(vault
 
     assert len(os.listdir("/proc/self/fd")) <= before
     assert len(graphs(vault)) <= 1
+    vault.assert_sound()
+
+
+def test_a_lock_of_a_tidying_killed_yesterday_is_removed_and_a_younger_one_is_not(vault: Vault) -> None:
+    vault.git("config", "gc.auto", "1")
+    vault.commit({"a.md": "A\n"})
+    old, young = vault.root / ".git/objects/maintenance.lock", vault.root / ".git/packed-refs.lock"
+    for lock in (old, young):
+        lock.write_bytes(b"")
+    yesterday = time.time() - 86_400
+    os.utime(old, (yesterday, yesterday))
+
+    vault.repository.upkeep()
+
+    assert vault.repository.wait_for_upkeep(60)
+    assert not old.exists()
+    assert young.exists()
+    young.unlink()
     vault.assert_sound()

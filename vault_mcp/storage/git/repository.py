@@ -86,7 +86,7 @@ class Repository:
             durability=durability,
         )
         self._ignore = Ignore(program, common_dir)
-        self._upkeep = Upkeep(program)
+        self._upkeep = Upkeep(program, common_dir)
         objects.flush = durability == "fsync"
         self._settling = WhenQuiet(self._settle)
         self._unswept = False

@@ -10,12 +10,23 @@ import contextlib
 import os
 import sys
 import threading
+import time
 
 from vault_mcp.storage.git.environment import GitProgram
 
 EVERY = 500
 """Own commits after which there is something to tidy."""
 
+_STALE = 12 * 3600
+"""Seconds after which a lock of Git's own tidying counts as left over: `git gc` trusts its own as long."""
+
+_LOCKS = (
+    "objects/maintenance.lock",
+    "objects/info/commit-graph.lock",
+    "objects/info/commit-graphs/commit-graph-chain.lock",
+    "objects/pack/multi-pack-index.lock",
+    "packed-refs.lock",
+)
 _NICE = 10
 _PATIENCE = 1.0
 _STEPS = (
@@ -28,8 +39,9 @@ _STEPS = (
 class Upkeep:
     """Runs at most one round at a time."""
 
-    def __init__(self, program: GitProgram) -> None:
+    def __init__(self, program: GitProgram, common_dir: str) -> None:
         self._program = program
+        self._common_dir = common_dir
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._commits = 0
@@ -50,7 +62,16 @@ class Upkeep:
             self._thread = threading.Thread(target=self._run, name="git upkeep", daemon=True)
             self._thread.start()
 
+    def _remove_stale(self) -> None:
+        """Remove locks of a tidying that was killed long ago: with them there would never be another."""
+        for name in _LOCKS:
+            path = f"{self._common_dir}/{name}"
+            with contextlib.suppress(OSError):
+                if os.stat(path).st_mtime < time.time() - _STALE:
+                    os.unlink(path)
+
     def _run(self) -> None:
+        self._remove_stale()
         for step in _STEPS:
             with self._lock:
                 if self._closed:
@@ -64,6 +85,7 @@ class Upkeep:
 
     def now(self) -> None:
         """Do a round in the foreground."""
+        self._remove_stale()
         for step in _STEPS:
             self._program.run("-c", "gc.autoDetach=false", *step)
 
