@@ -235,3 +235,9 @@ def test_a_vault_cannot_be_made_where_nothing_may_be_written(commands: Commands,
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("vault-mcp: The vault's folder cannot be made (Permission denied).")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_server_on_a_file_says_so_at_the_start(commands: Commands, memory: Path) -> None:
+    said = commands.refused("serve", "--vault", memory)
+    assert f"{memory} is a file, and a vault is a folder." in said
+    assert memory.read_text() == SMALL

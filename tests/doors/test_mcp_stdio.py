@@ -85,8 +85,17 @@ def test_bad_lines_never_stop_the_server(shared: Server) -> None:
     )
     shared.write(b"[" * 100_000 + b"\n")
     shared.write(b"x" * 1_000_000 + b"\n")
-    shared.write(b'"text"\n17\nnull\n[]\n')
-    assert shared.ask("tools/call", {"name": "view"})["result"]["isError"] is False
+    shared.write(b'"text"\n17\nnull\n[]\n{"id":1}\n')
+    shared.write(b'{"jsonrpc":"2.0","method":7}\n{"jsonrpc":"2.0","id":"theirs","result":1}\n')
+    asked = shared.request("tools/call", {"name": "view"})
+    told = [shared.next()]
+    while told[-1]["id"] != asked:
+        told.append(shared.next())
+    assert told.pop()["result"]["isError"] is False
+    assert {frame["id"] for frame in told} == {None}
+    assert [frame["error"]["code"] for frame in told[:2]] == [-32700, -32700]
+    assert [frame["error"]["code"] for frame in told[-5:]] == [-32600] * 5
+    assert {frame["error"]["code"] for frame in told} == {-32700, -32600}
     assert any("no message of JSON-RPC" in line for line in shared.log)
 
 

@@ -176,3 +176,9 @@ def test_a_name_added_long_after_the_folder_was_read_is_reserved_too(tokens: Tok
     assert not tokens.is_reserved("two")
     tokens.add("two")
     assert tokens.is_reserved("two")
+
+
+def test_a_folder_that_is_not_there_gets_no_token(commands: Commands, tmp_path: Path) -> None:
+    said = commands.refused("token", "add", "claude", "--vault", tmp_path / "none")
+    assert f"There is no folder {tmp_path / 'none'}, so no vault." in said
+    assert not (tmp_path / "none").exists()

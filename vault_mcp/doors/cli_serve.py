@@ -13,7 +13,7 @@ import click
 
 from vault_mcp.doors.address import DEFAULT_HOST, DEFAULT_PORT, read_address
 from vault_mcp.doors.mcp_wire import Wire, end_at_signals
-from vault_mcp.doors.settings import Settings, gather
+from vault_mcp.doors.settings import Settings, gather, refuse_no_folder
 from vault_mcp.doors.tokens import Token, Tokens
 from vault_mcp.errors import BadArgument
 from vault_mcp.tools.catalog import PROFILES, Catalog
@@ -62,6 +62,7 @@ def serve(**flags: object) -> None:
     for complaint in settings.complaints:
         print(f"vault-mcp: {complaint}", file=sys.stderr)
     _refuse_unknown_tools(settings)
+    refuse_no_folder(settings)
     tokens = Tokens(settings.vault, os.environ)
     own = _own_token(settings, tokens)
 

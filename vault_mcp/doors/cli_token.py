@@ -35,6 +35,9 @@ def add(name: str, scopes: tuple[str, ...], vault: str | None, as_json: bool) ->
 
     To write includes to read what is written. A server that is running takes the token at once.
     """
+    root = settings_of(vault=vault).vault
+    if not os.path.isdir(root):
+        raise NotFound(f"There is no folder {root}, so no vault. Make one first with: vault-mcp init {root}")
     secret = _tokens(vault).add(name, scopes or KINDS)
     if as_json:
         click.echo(json.dumps({"name": name, "scopes": sorted(set(scopes or KINDS)), "token": secret}))

@@ -3,7 +3,8 @@
 - A client may ask `server/discover` first and then shake hands all the same. The SDK settles on one family of
   revisions at the first request; here the opening questions are answered aside, and the first other request
   decides.
-- A line that cannot be read is answered where it names an id, so that no client waits for ever.
+- A line that cannot be read is answered under the id that it names, else under null, as JSON-RPC 2.0 has it
+  (section 5.1), so that no client waits for ever. Notifications and replies are never answered.
 - At the end of input, at SIGTERM and at SIGINT no further line is read, what is running is finished and
   answered, and the process ends with 0.
 - A reply that cannot be written costs that reply, not the server.
@@ -25,6 +26,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    PARSE_ERROR,
     PROTOCOL_VERSION_META_KEY,
     ErrorData,
     JSONRPCError,
@@ -154,7 +156,9 @@ class _Visit:
         try:
             frames = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
-            frames = None
+            self._send(_nobodys(PARSE_ERROR, "This line is no JSON. Send each message whole, on one line."))
+            logger.warning("A line of %d bytes was left out: it is no JSON.", len(line))
+            return
         reason = _fault(line, frames)
         requests = [
             frame for frame in (frames if isinstance(frames, list) else [frames]) if _is_request(frame)
@@ -163,6 +167,8 @@ class _Visit:
             error = ErrorData(code=INVALID_REQUEST, message=reason)
             self._send(JSONRPCError(jsonrpc="2.0", id=frame["id"], error=error))
         if not requests:
+            if not _wants_no_reply(frames):
+                self._send(_nobodys(INVALID_REQUEST, reason))
             logger.warning("A line of %d bytes was left out: it is no message of JSON-RPC.", len(line))
 
     async def _answered_aside(self, message: JSONRPCMessage) -> bool:
@@ -209,7 +215,8 @@ class _Visit:
             line = _line(JSONRPCError(jsonrpc="2.0", id=message.id, error=error))
         self._wire.send(line)
         if isinstance(message, JSONRPCResponse | JSONRPCError):
-            self._settle(message.id)
+            if message.id is not None:
+                self._settle(message.id)
             self._greet()
 
     def _greet(self) -> None:
@@ -225,6 +232,16 @@ def _line(message: JSONRPCMessage) -> bytes:
     for separator, escape in LINE_SEPARATORS:
         line = line.replace(separator, escape)
     return line
+
+
+def _nobodys(code: int, message: str) -> JSONRPCError:
+    """Give the answer to a line of which the id is not known."""
+    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+
+
+def _wants_no_reply(frame: object) -> bool:
+    """Say whether what was sent is a notification, or a reply to us, however odd."""
+    return isinstance(frame, dict) and any(word in frame for word in ("method", "result", "error"))
 
 
 def _is_request(frame: object) -> bool:

@@ -187,6 +187,18 @@ ELSEWHERE: Mapping[str, str] = {
 """Variables of servers that came before, with what to do instead."""
 
 
+def refuse_no_folder(settings: Settings) -> None:
+    """Fail where the vault's path is a file, which can never be a vault.
+
+    Raises:
+        BadArgument: it is.
+    """
+    if os.path.exists(settings.vault) and not os.path.isdir(settings.vault):
+        raise BadArgument(
+            f"{settings.vault} is a file, and a vault is a folder. Name the folder with --vault."
+        )
+
+
 def gather(flags: Mapping[str, object], environ: Mapping[str, str]) -> Settings:
     """Bring together everything that is set.
 

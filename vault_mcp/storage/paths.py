@@ -35,6 +35,9 @@ _LEFTOVER = re.compile(
     r"|conflict-files-obsidian-git\.md",  # Obsidian Git's own report on a failed merge
     re.I | re.S,
 )
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Unicode's Bidi_Control (PropList.txt): what turns the direction of writing, unseen."""
+
 _CONFLICT = re.compile(
     r"(?P<stem>.+?)(?:"
     r"\.sync-conflict-[0-9]{8}-[0-9]{6}(?:-[A-Z0-9]{1,7})?"  # Syncthing
@@ -133,7 +136,22 @@ def _held_here(part: str) -> bool:
     return os.name == "posix" and len(part.encode()) <= MAX_NAME
 
 
+def _refuse_deceiving(part: str, path: str) -> None:
+    """Refuse a name that a reader, a shell or a program that normalises takes for another."""
+    if part == "~":
+        raise PathRefused("The name ~ means the home folder to shells and programs. Choose another name.")
+    for char in part if not part.isascii() else "":
+        if char in _TURNS:
+            raise PathRefused(
+                f"The path {_quoted(path)} has a character that turns the direction of writing "
+                f"(U+{ord(char):04X}), so it can pass for another. Leave it out."
+            )
+    if not unicodedata.normalize("NFKC", part).strip("."):
+        raise PathRefused(f"The name {_quoted(part)} passes for dots. Choose another name.")
+
+
 def _refuse_unstorable(part: str, path: str) -> None:
+    _refuse_deceiving(part, path)
     if ":" in part:
         raise PathRefused(f"The path {_quoted(path)} has a colon, which Windows cannot store. Leave it out.")
     if bad := next((char for char in part if char in '<>"|?*'), None):
@@ -224,5 +242,5 @@ def shown(path: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    readable = shown(path)
+    readable = "".join(char if char not in _TURNS else ascii(char)[1:-1] for char in shown(path))
     return f'"{readable}"' if len(readable) <= _QUOTED else f'"{readable[:_QUOTED]}…"'

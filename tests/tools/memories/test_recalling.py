@@ -350,3 +350,17 @@ def test_recall_as_of_a_moment_gives_what_was_remembered_then(root: Path) -> Non
 
 def texts_of(told: dict[str, Any]) -> set[str]:
     return {one["text"] for one in told["results"]}
+
+
+def test_a_note_found_by_its_name_tells_what_it_says(root: Path) -> None:
+    write_files(root, {"Coffee.md": "---\nentity: topic\n---\n\n- takes it black\n- and never after six\n"})
+    write_files(root, {"Tea.md": "Green, at four.\n"})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "mine")
+    with opened(root, QUIETLY) as vault:
+        vault.noticed(None)
+        (coffee,) = recall(vault, "What do you know about my coffee?")["results"]
+        (tea,) = recall(vault, "Tea?")["results"]
+
+    assert coffee["text"] == "Coffee: takes it black; and never after six"
+    assert tea["text"] == "Tea: Green, at four."

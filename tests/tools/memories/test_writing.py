@@ -317,3 +317,12 @@ def test_a_number_that_two_notes_have_is_refused_with_both_named(root: Path) -> 
         assert (root / first).read_text() == (root / "memories/Copy.md").read_text()
         (root / "memories/Copy.md").unlink()
         assert writing.memory_update(vault, CLAUDE, number, "Other words", "apollo")["status"] == "updated"
+
+
+def test_a_blank_session_is_none_and_blank_tags_are_left_out(root: Path) -> None:
+    with opened(root, QUIETLY) as vault:
+        told = remember(vault, session=" \t\n", tags=["", " # ", "tea"])
+        assert told["session_id"] == ""
+        again: Any = writing.memory_update(vault, CLAUDE, told["memory_id"], "new words", " ")
+        assert again["session_id"] == ""
+    assert "tags:\n  - tea\ncreated" in (root / told["note"]).read_text()

@@ -276,6 +276,14 @@ class Recall(Snapshot):
             found += [_unit(row) for row in self._rows(f"{_UNIT} WHERE w.id IN ({marks})", part)]
         return found
 
+    def opening(self, note: int, most: int) -> list[str]:
+        """Give the first facts of a note that hold, at most so many; without any, its first passages."""
+        within = (note << SHIFT, (note << SHIFT) + MOST_ROWS, most)
+        part = "id BETWEEN ? AND ? {} ORDER BY position LIMIT ?"
+        facts = self._rows(f"SELECT text FROM observations WHERE {part.format('AND NOT superseded')}", within)
+        found = facts or self._rows(f"SELECT text FROM passages WHERE {part.format('')}", within)
+        return [row[0] for row in found]
+
     # -- vectors
 
     @property

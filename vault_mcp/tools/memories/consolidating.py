@@ -13,7 +13,7 @@ from vault_mcp.tools import wikilinks
 from vault_mcp.tools.graph.records import Json, not_blank
 from vault_mcp.tools.memories import listing
 from vault_mcp.tools.memories.answers import Answer, answers
-from vault_mcp.tools.memories.writing import remember
+from vault_mcp.tools.memories.writing import remarks, remember
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -66,11 +66,13 @@ def memory_consolidate(
     with vault.change("memory_consolidate", by=caller.agent, session=SESSION) as change:
         number = _write(change, summary, sources, archive=archive_sources)
         change.subject = f"{number} {topic_query}"
+    remarked = remarks(summary_text)
     return told | {
         "status": "consolidated",
         "consolidated_id": number,
         "persisted": True,
         "archived_sources": archive_sources,
+        **({"warnings": remarked} if remarked else {}),
         "receipt": as_record(change.receipt),
     }
 

@@ -256,6 +256,7 @@ MEMORY_CONSOLIDATE = memory_tool(
             "consolidated_dimension": s.integer(""),
             "frechet_mean_preview": s.array("", s.number()),
             "message": s.text(optional=True),
+            "warnings": s.array("", s.record({}), optional=True),
             "receipt": s.record({}, optional=True),
         }
     ),

@@ -14,6 +14,7 @@ from vault_mcp.tools.memories import listing
 from vault_mcp.tools.memories.answers import Answer, answers, most_important_first, newest_first
 from vault_mcp.tools.memories.listing import text_of
 from vault_mcp.tools.moments import moment
+from vault_mcp.tools.told import one_line
 from vault_mcp.tools.tool import Caller
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ BUDGET = 40_000
 """Characters of JSON that one page of results may take."""
 
 BY_WORDS_ALONE = "This is what was remembered then, found by words alone."
+
+OPENING = 8
+"""Lines that a result shows of a note which was found by its name."""
+
+OPENING_LINE = 300
+"""Characters of each of them."""
 
 TEXT_MOST = 4_000
 """Characters of a memory's text that a result shows; its note has the rest."""
@@ -140,7 +147,18 @@ def _result(vault: Vault, one: Answer, past: Reader | None) -> Json:
         told["superseded"] = True
     if unit.archived:
         told["archived"] = True
-    return told | _of_memory(vault, unit, past) if unit.family == "memory" else told
+    if unit.family == "memory":
+        return told | _of_memory(vault, unit, past)
+    return told | {"text": _opening(vault, unit, past)} if unit.kind == "name" else told
+
+
+def _opening(vault: Vault, unit: UnitRow, past: Reader | None) -> str:
+    """Give what a note that was found by its name says first: a name alone would tell nothing."""
+    with vault.snapshot() if past is None else contextlib.nullcontext(past) as reader:
+        row = reader.note_at(unit.path)
+        lines = reader.opening(row.id, OPENING) if row else []
+    told = "; ".join(one_line(line, OPENING_LINE) for line in lines)
+    return f"{unit.text}: {told}" if told else unit.text
 
 
 def _of_memory(vault: Vault, unit: UnitRow, past: Reader | None) -> Json:

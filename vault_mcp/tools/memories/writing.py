@@ -46,6 +46,7 @@ def memory_remember(
 ) -> Json:
     """Keep a text as a new memory."""
     not_blank(text, "text")
+    session_id = session_id if session_id.strip() else ""
     with vault.change("memory_remember", by=caller.agent, session=session_id) as change:
         number, note = remember(change, text, session_id, tags=tags, kind=memory_type, importance=importance)
         change.subject = f"{number} {note.name[11:] or note.name}"
@@ -183,6 +184,7 @@ def memory_update(
 ) -> Json:
     """Replace a memory's text in place; what is not given stays, and its number and links with it."""
     not_blank(new_text, "new text")
+    session_id = session_id if session_id.strip() else ""
     for name, value in (("new_text", new_text), ("session_id", session_id)):
         _refuse_halves(value, name)
     with vault.change("memory_update", by=caller.agent, session=session_id, if_version=if_version) as change:
