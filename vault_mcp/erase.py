@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -38,8 +39,9 @@ SHORTEST = 4
 
 LINK = 0o120000
 _BINARY = 8192
-_LEFT_OVER = ("index-", "timeline-", "bygone-", "own-", "next-index", "file-")
-"""How the names of files in the state folder begin that can hold words of notes, and are made anew."""
+_LEFT_OVER = ("index-", "timeline-", "bygone-", "own-", "next-index", "file-", "aside-")
+"""How the names of files in the state folder begin that can hold words of notes, and are made anew, or tell
+of a history that is no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +96,18 @@ def refuse_short(wanted: Wanted) -> None:
 
 
 def paths_of_note(vault: Vault, lineages: Iterable[int]) -> tuple[str, ...]:
-    """Give every path at which notes ever lay.
+    """Give every path at which notes ever lay, and the conflict notes that a sync put beside them.
 
     Raises:
         BadArgument: another note lies at one of them now.
     """
     doomed = set(lineages)
+    ever = [os.fsdecode(path) for path in every_path(vault.repository.program)]
     with vault.remembering() as reader:
-        places = sorted({path for lineage in doomed for path in reader.places_of(lineage)})
+        own = {path for lineage in doomed for path in reader.places_of(lineage)}
+        beside = {path for path in ever if _conflict_of(path) & own}
+        doomed |= {lineage for path in beside for lineage in reader.lineages_ever_at(path)}
+        places = sorted(beside.union(*(reader.places_of(lineage) for lineage in doomed)))
         for path in places:
             there = reader.lineage_at(path)
             if there is not None and there not in doomed:
@@ -110,6 +116,15 @@ def paths_of_note(vault: Vault, lineages: Iterable[int]) -> tuple[str, ...]:
                     "Erase the text itself instead (--text)."
                 )
     return tuple(places)
+
+
+_CONFLICT = re.compile(r"(.+) \(conflict [0-9a-f]{7}\)(?: \(\d+\))?(\.[^./]+)?", re.DOTALL)
+
+
+def _conflict_of(path: str) -> set[str]:
+    """Give which files a conflict note, or the copy that it tells of, may have been put beside."""
+    found = _CONFLICT.fullmatch(path)
+    return {found[1], f"{found[1]}{found[2] or ''}"} if found else set()
 
 
 def find(vault: Vault, wanted: Wanted) -> Found:

@@ -20,7 +20,7 @@ from vault_mcp.sides import Blobs, Merged, Side, Told
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.cut_off import exchanging
 from vault_mcp.storage.git.difference import Files, changed_files, merge_bases
-from vault_mcp.storage.git.erasing import brings_back
+from vault_mcp.storage.git.erasing import brings_back, has_erased, looked_at_first
 from vault_mcp.storage.git.history import count_between
 from vault_mcp.storage.git.message import Message
 from vault_mcp.storage.git.remote import OfflineError, Remote, fetch, find_remote, follow, other_branch, push
@@ -115,10 +115,10 @@ def _sync(vault: Vault, said: str, driver: Sequence[str], keep: tuple[int, ...])
     received = sent = 0
     try:
         for _ in range(ATTEMPTS):
-            theirs = fetch(program, remote)
+            theirs = _fetch(vault, remote)
             if theirs is None and (other := other_branch(program, remote)) not in ("", remote.branch):
                 remote = replace(remote, branch=other)
-                theirs = fetch(program, remote)
+                theirs = _fetch(vault, remote)
             if theirs is not None:
                 received += _behind(vault, theirs)
                 merged = _take_in(vault, theirs, remote)
@@ -146,6 +146,31 @@ def _sync(vault: Vault, said: str, driver: Sequence[str], keep: tuple[int, ...])
         )
     follow(program, remote, branch)
     return Synced(remote.shown, remote.branch, "in step", received, sent, head, tuple(told), tuple(conflicts))
+
+
+def _fetch(vault: Vault, remote: Remote) -> str | None:
+    """Fetch; where words were erased here, only after a look at what comes, in a place that goes again.
+
+    Raises:
+        RepositoryRefused: it is the history that holds them; nothing of it came into this repository.
+    """
+    repository, program = vault.repository, vault.repository.program
+    if not has_erased(repository.state_dir):
+        return fetch(program, remote)
+    with looked_at_first(program, repository.common_dir, repository.state_dir) as place:
+        theirs = fetch(program, remote, into=place)
+        if theirs is None:
+            return None
+        _refuse_erased(vault, theirs, at=place)
+        return fetch(program, replace(remote, address=place))
+
+
+def _refuse_erased(vault: Vault, theirs: str, *, at: str = "") -> None:
+    if brings_back(vault.repository.program, vault.repository.state_dir, theirs, at=at):
+        raise RepositoryRefused(
+            "The remote still has the history from which words were erased here; merging it would bring them "
+            "back. Replace it with `git push --force --all` and `git push --force --tags`, then sync again."
+        )
 
 
 def _behind(vault: Vault, theirs: str) -> int:
@@ -228,11 +253,7 @@ def _plan(vault: Vault, theirs: str) -> _Plan | None:
     blobs = Blobs(repository.blob)
     if ours == theirs or (ours is not None and repository.is_ancestor(theirs, ours)):
         return None
-    if brings_back(program, repository.state_dir, theirs):
-        raise RepositoryRefused(
-            "The remote still has the history from which words were erased here; merging it would bring them "
-            "back. Replace it with `git push --force --all` and `git push --force --tags`, then sync again."
-        )
+    _refuse_erased(vault, theirs)
     if ours is None or repository.is_ancestor(ours, theirs):
         come = changed_files(program, ours, theirs)
         _refuse_hostile(come)

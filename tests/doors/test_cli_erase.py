@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.clones import clone
 from tests.doors.commands import COMMAND, Commands
 from tests.vaults import CLAUDE, CURSOR, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
@@ -308,3 +309,49 @@ def test_a_server_that_is_running_goes_on_without_the_text(root: Path, commands:
         assert list(holding(root)) == []
     assert list(holding(root)) == []
     assert clean(root)
+
+
+def test_a_sync_that_is_refused_brings_nothing_of_it_back(
+    root: Path, commands: Commands, tmp_path: Path
+) -> None:
+    far = tmp_path / "far.git"
+    git(root, "init", "-q", "--bare", "-b", "main", str(far))
+    git(root, "remote", "add", "origin", str(far))
+    git(root, "push", "-q", "origin", "main")
+    assert commands.run("erase", "--vault", root, "--text", SECRET, "--yes").returncode == 0
+    refused = commands.run("sync", "--vault", root)
+    assert refused.returncode == 2
+    assert "still has the history" in refused.stderr
+    assert list(holding(root)) == []
+    assert git(root, "for-each-ref", "refs/remotes") == ""
+    assert list((root / ".git/vault-mcp").glob("incoming-*")) == []
+    git(root, "push", "-q", "--force", "origin", "main")
+    other = clone(far, tmp_path / "other")
+    write_files(other, {"New.md": "# From there\n"})
+    git(other, "add", "New.md")
+    git(other, "commit", "-q", "-m", "more")
+    git(other, "push", "-q", "origin", "main")
+    assert commands.run("sync", "--vault", root).returncode == 0
+    assert (root / "New.md").read_text() == "# From there\n"
+    assert list(holding(root)) == []
+
+
+def test_conflict_notes_of_an_erased_note_go_with_it(root: Path, commands: Commands) -> None:
+    write_files(
+        root,
+        {
+            "Diary.md": "# Diary\n\nMine.\n",
+            "Diary (conflict 1a2b3c4).md": "# Conflict\n\nThe other's.\n",
+            "Diary (of conflict).md": "# Another\n",
+        },
+    )
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "a sync")
+    aside = root / ".git/vault-mcp/aside-123456789abc"
+    aside.parent.mkdir(exist_ok=True)
+    aside.write_bytes(b"Mine.")
+    done = commands.run("erase", "Diary.md", "--vault", root, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in root.glob("Diary*")] == ["Diary (of conflict).md"]
+    assert "conflict 1a2b3c4" not in git(root, "log", "--all", "--name-only", "--format=%B")
+    assert not aside.exists()

@@ -47,7 +47,7 @@ _SECRETS = tuple(
         ("a password in an address", r"\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{1,64}:[^\s/@]{3,64}@"),
         (
             "a password",
-            r"(?i)\b(?:password|passwd|pwd|secret|api[_-]?key|token)\b\s*(?:is|[:=])\s*[^\s,;]{6,}",
+            r"(?i)\b(?:password|passwd|pwd|secret|api[_-]?key|token)\b\s*(?:is|[:=])\s*(?!\(erased\))[^\s,;]{6,}",
         ),
     )
 )

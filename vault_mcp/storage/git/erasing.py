@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ UNFINISHED = "erasing"
 
 ERASED = "erased"
 """A file in the state folder with the names of the commits in which erased words first stood."""
+
+INCOMING = "incoming-"
+"""How the names of repositories in the state folder begin in which what comes is looked at first."""
 
 _TARGET = "rewritten-"
 _CHILD = "vault_mcp.storage.git.rewriting"
@@ -183,14 +187,47 @@ def _holds(path: str, words: Sequence[bytes], longest: int) -> bool:
     return False
 
 
-def brings_back(program: GitProgram, state_dir: str, sha: str) -> bool:
-    """Say whether a commit, as another clone has it, lies on a history from which words were erased here."""
+def has_erased(state_dir: str) -> bool:
+    """Say whether words were erased from the history here, so that another clone may still have them."""
+    return os.path.exists(f"{state_dir}/{ERASED}")
+
+
+def brings_back(program: GitProgram, state_dir: str, sha: str, *, at: str = "") -> bool:
+    """Say whether a commit, as another clone has it, lies on a history from which words were erased here.
+
+    The commit is looked for in the repository `at` where one is named.
+    """
     try:
         with open(f"{state_dir}/{ERASED}", encoding="ascii") as file:
             first = file.read().split()
     except FileNotFoundError:
         return False
-    return any(program.attempt("merge-base", "--is-ancestor", one, sha)[0] == 0 for one in first)
+    where = (f"--git-dir={at}",) if at else ()
+    outside = {"GIT_WORK_TREE": None} if at else None
+    return any(
+        program.attempt(*where, "merge-base", "--is-ancestor", one, sha, extra=outside)[0] == 0
+        for one in first
+    )
+
+
+@contextlib.contextmanager
+def looked_at_first(program: GitProgram, common_dir: str, state_dir: str) -> Iterator[str]:
+    """Give a bare repository that sees the vault's objects and adds none, for the time of a block."""
+    place = tempfile.mkdtemp(prefix=INCOMING, dir=state_dir)
+    try:
+        format_ = program.run("rev-parse", "--show-object-format").decode().strip()
+        program.run(
+            "init", "--quiet", "--bare", "--template=", f"--object-format={format_}", place,
+            extra={"GIT_WORK_TREE": None},
+        )  # fmt: skip
+        os.makedirs(f"{place}/objects/info", exist_ok=True)
+        with open(
+            f"{place}/objects/info/alternates", "w", encoding="utf-8", errors="surrogateescape"
+        ) as file:
+            file.write(f"{common_dir}/objects\n")
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class Eraser:
@@ -354,7 +391,7 @@ class Eraser:
 
     def _sweep(self) -> None:
         for name in os.listdir(self._state):
-            if name.startswith(_TARGET):
+            if name.startswith((_TARGET, INCOMING)):
                 shutil.rmtree(f"{self._state}/{name}", ignore_errors=True)
 
 

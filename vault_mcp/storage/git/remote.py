@@ -166,14 +166,17 @@ def _refuse_address(address: str) -> None:
 # -- the exchange
 
 
-def fetch(program: GitProgram, remote: Remote) -> str | None:
+def fetch(program: GitProgram, remote: Remote, into: str = "") -> str | None:
     """Fetch the remote's branch; give its commit, None where the remote has no such branch yet.
+
+    With `into` a bare repository there gets it, as a branch of the same name, and this one nothing.
 
     Raises:
         OfflineError: it cannot be reached.
         StorageFailed: it refuses us, or what it has is broken.
     """
-    refspec = f"+refs/heads/{remote.branch}:{remote.tracking}"
+    kept = f"refs/heads/{remote.branch}" if into else remote.tracking
+    refspec = f"+refs/heads/{remote.branch}:{kept}"
     for _ in range(_ATTEMPTS):
         code, _, err = _exchange(
             program,
@@ -188,14 +191,16 @@ def fetch(program: GitProgram, remote: Remote) -> str | None:
             "--",
             remote.address,
             refspec,
+            into=into,
         )
         if b"cannot lock ref" not in err:
             break
         time.sleep(_PAUSE)  # somebody else fetches at this very moment
     if code == 0:
-        sha = (
-            program.run("rev-parse", "--verify", "--quiet", f"{remote.tracking}^{{commit}}").decode().strip()
+        said = program.run(
+            *_in(into), "rev-parse", "--verify", "--quiet", f"{kept}^{{commit}}", extra=_environment(into)
         )
+        sha = said.decode().strip()
         return sha if is_sha(sha) else None
     words = program.words(err)
     if "couldn't find remote ref" in words.lower():
@@ -271,12 +276,24 @@ def follow(program: GitProgram, remote: Remote, branch: str) -> None:
             program.run("config", "--local", f"branch.{branch}.{key}", value, keep=remote.keep)
 
 
-def _exchange(program: GitProgram, remote: Remote, *arguments: str) -> tuple[int, bytes, bytes]:
+def _in(place: str) -> tuple[str, ...]:
+    """Name another repository than the vault's to Git."""
+    return (f"--git-dir={place}",) if place else ()
+
+
+def _environment(place: str) -> dict[str, str | None]:
+    return {"GIT_WORK_TREE": None} if place else {}
+
+
+def _exchange(
+    program: GitProgram, remote: Remote, *arguments: str, into: str = ""
+) -> tuple[int, bytes, bytes]:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     return program.attempt(
         *settings,
+        *_in(into),
         *arguments,
-        extra={"GIT_ALLOW_PROTOCOL": ALLOWED},
+        extra={"GIT_ALLOW_PROTOCOL": ALLOWED, **_environment(into)},
         network=True,
         timeout=LONGEST,
         keep=remote.keep,
