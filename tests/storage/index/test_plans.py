@@ -8,7 +8,7 @@ import pytest
 
 from tests.storage.index.build import entity, plain
 from tests.storage.index.conftest import Indexed
-from vault_mcp.storage.index import CommitRow, Filter, Reader, Totals
+from vault_mcp.storage.index import CommitRow, Filter, Reader, Scope, Totals
 from vault_mcp.storage.index.timeline import Timeline
 from vault_mcp.storage.index.timeline_writer import Version
 
@@ -60,6 +60,31 @@ def test_reading_a_page_walks_no_table(indexed: Indexed, read: Callable[[Reader]
         writer.append_commit(CommitRow("1" * 40, None, 5, "Grace"), [("a.md", (), ())])
     with index.reading() as reader:
         assert walks(reader, read) == []
+
+
+UNITS: dict[str, Callable[[Reader], object]] = {
+    "units of a kind": lambda r: r.units_in(Scope(("entity",))),
+    "units of a time": lambda r: r.units_written(0, 9, 5, Scope(("entity",))),
+    "units among some": lambda r: r.units_among([1 << 24], Scope(("entity",))),
+}
+
+
+@pytest.mark.parametrize("read", UNITS.values(), ids=UNITS)
+def test_the_units_of_notes_are_not_sought_among_all(
+    indexed: Indexed, read: Callable[[Reader], object]
+) -> None:
+    index = indexed(entity("a", ["zebra"], path="a.md"), entity("b"), plain("c.md", "東京"))
+    with index.writing() as writer:
+        while writer.words.settle_words():
+            pass
+    with index.reading() as reader:
+        asked: list[str] = []
+        reader._db.set_trace_callback(asked.append)
+        read(reader)
+        reader._db.set_trace_callback(None)
+        (sql,) = asked
+        plan = [step for *_, step in reader._db.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    assert any(step.startswith("SEARCH w ") for step in plan), plan
 
 
 NOW_ALONE = {"the log", "the log of a note", "a commit", "the commit of a moment", "the versions of facts"}

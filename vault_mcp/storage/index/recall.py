@@ -65,7 +65,13 @@ LEFT JOIN notes a ON n.memory_id IS NOT NULL AND n.session <> '' AND a.id = (
 """
 
 
-_UNITS_OF_NOTES = f"SELECT w.id FROM word_units w JOIN notes n ON n.id = w.id >> {SHIFT}"
+# CROSS JOIN keeps these orders. SQLite knows no way from a note to its units but by their range: joined as in
+# the first, it would walk all units for each note.
+_NOTES_OF_UNITS = f"SELECT w.id FROM word_units w CROSS JOIN notes n ON n.id = w.id >> {SHIFT}"
+_UNITS_OF_NOTES = (
+    "SELECT w.id FROM notes n CROSS JOIN word_units w"
+    f" ON w.id BETWEEN n.id << {SHIFT} AND (n.id << {SHIFT}) + {MOST_ROWS}"
+)
 
 _COUNTS = f"""
 SELECT j.value, (
@@ -230,7 +236,7 @@ class Recall(Snapshot):
         found: set[int] = set()
         for part in _parts(units):
             marks = ", ".join("?" * len(part))
-            sql = f"{_UNITS_OF_NOTES} WHERE w.id IN ({marks}) AND {condition}"
+            sql = f"{_NOTES_OF_UNITS} WHERE w.id IN ({marks}) AND {condition}"
             found.update(row[0] for row in self._rows(sql, (*part, *values)))
         return found
 
