@@ -43,12 +43,14 @@ def run(root: Path, command: str, *arguments: str, code: int = 0) -> str:
 
 def test_log_show_diff_and_blame_tell_who_did_what(root: Path) -> None:
     log = run(root, "log", "Ada")
-    assert [line.split("  ")[-1] for line in log.splitlines()[::2]] == [
+    assert [line.split("  ")[-1] for line in log.splitlines()] == [
         "hand-edit: Ada.md",
         "edit_observation: Ada",
         "create_entities: Ada",
     ]
     assert "Ann Person (by hand)" in log
+    assert run(root, "log", "Ada", "-v", "--limit", "1").splitlines()[1] == "    entities/person/Ada.md"
+    assert run(root, "log", "--agent", "nobody") == "No change was found.\n"
     told: Any = json.loads(run(root, "log", "Ada", "--json"))
     made, edited = told["changes"][2]["change"], told["changes"][1]["change"]
     shown = run(root, "show", edited)
@@ -59,6 +61,23 @@ def test_log_show_diff_and_blame_tell_who_did_what(root: Path) -> None:
     lines = run(root, "blame", "Ada").splitlines()
     assert any("Ann Person" in line and line.endswith("Typed by hand.") for line in lines)
     assert any("edited by claude-desktop" in line and edited in line for line in lines)
+
+
+def test_the_commands_speak_of_commands_and_say_when_nothing_was_done(root: Path) -> None:
+    said = run(root, "restore", "Ada", code=2)
+    assert "--at" in said
+    assert "`at`" not in said
+    assert "say when with --at" in run(root, "show", "Ada", code=2)
+    told: Any = json.loads(run(root, "log", "--json"))
+    newest, change = told["changes"][0]["change"], told["changes"][1]["change"]
+    assert run(root, "diff", newest) == "Nothing was gained or lost between the two.\n"
+    already = run(root, "restore", "Ada", "--at", newest)
+    assert already.startswith("as it was then already: entities/person/Ada.md")
+    run(root, "undo", change)
+    assert run(root, "undo", change).startswith("(Nothing of it is there any more")
+    missing = run(root, "log", "Nobody", code=2)
+    assert "vault-mcp search" in missing
+    assert "search_nodes" not in missing
 
 
 def test_undo_and_restore_are_the_owners_commits(root: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import click
 
 from vault_mcp import __version__
-from vault_mcp.doors.cli_terminal import careful
+from vault_mcp.doors.cli_terminal import careful, for_shell
 from vault_mcp.errors import VaultError
 
 COMMANDS: Mapping[str, str] = {
@@ -113,7 +113,7 @@ def main() -> None:
     try:
         vault_mcp(prog_name="vault-mcp")
     except VaultError as error:
-        print(f"vault-mcp: {error}", file=sys.stderr)
+        print(f"vault-mcp: {for_shell(str(error))}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:  # what the disk says to a person at their own terminal, path and all
         print(f"vault-mcp: {error.strerror or error}: {error.filename or 'the disk'}", file=sys.stderr)

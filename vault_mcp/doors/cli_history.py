@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from vault_mcp.doors.cli_terminal import for_shell
 from vault_mcp.doors.cli_vault import json_option, opened, settings_of, vault_option
+from vault_mcp.errors import BadArgument, NotFound
 from vault_mcp.notes.line import clean_agent
 from vault_mcp.tools.history.blame import history_blame
 from vault_mcp.tools.history.looking import history_diff, history_log, history_show
@@ -30,15 +32,16 @@ Told = Mapping[str, Any]
 @click.option("--since", default="", metavar="WHEN", help='A time, "2 weeks ago", or digits of a change.')
 @click.option("--before", default="", metavar="WHEN", help="Only changes before this.")
 @click.option("--text", default="", help="Only changes whose subject or facts hold this text.")
-@click.option("-n", "limit", type=click.IntRange(1, 200), default=20, help="Changes at most: 20.")
+@click.option("-n", "--limit", type=click.IntRange(1, 200), default=20, help="Changes at most: 20.")
 @click.option("--cursor", default="", help="Where the page before ended.")
 @click.option("--since-last", is_flag=True, help="What is new since you last asked this, your hand first.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the notes that each change touched, too.")
 @json_option
-def log(vault: str | None, as_json: bool, since_last: bool, limit: int, **asked: str) -> None:
+def log(vault: str | None, as_json: bool, since_last: bool, limit: int, verbose: bool, **asked: str) -> None:
     """List the changes of the vault, or of one NOTE or folder through all its names, the newest first.
 
-    Each has a line with its digits, its time, who made it and what it was, and below it the notes it changed.
-    The digits are what `show`, `undo` and `diff` take as a CHANGE. NOTE is a path, or the name of an entity.
+    Each has a line with its digits, its time, who made it and what it was. The digits are what `show`, `undo`
+    and `diff` take as a CHANGE. NOTE is a path, or the name of an entity.
     WHEN is a time (2026-10-05, "2026-10-05 14:00"), "yesterday", "2 weeks ago", or digits of a change.
     """
     with opened(settings_of(vault=vault)) as open_vault:
@@ -50,7 +53,8 @@ def log(vault: str | None, as_json: bool, since_last: bool, limit: int, **asked:
         else:
             told = history_log(open_vault, person, limit=limit, **asked)
             rows = told["changes"]
-    _print(told, (line for row in rows for line in _change_lines(row)), as_json=as_json)
+    lines = [line for row in rows for line in _change_lines(row, paths=verbose)]
+    _print(told, lines or ["Nothing is new." if since_last else "No change was found."], as_json=as_json)
 
 
 @click.command(epilog="Example: vault-mcp show 1a2b3c4   or: vault-mcp show Ada --at yesterday")
@@ -71,7 +75,10 @@ def show(what: str, vault: str | None, at: str, as_json: bool) -> None:
         if at:
             told = history_read(open_vault, person, note=what, at=at)
         else:
-            told = history_show(open_vault, person, change=what)
+            try:
+                told = history_show(open_vault, person, change=what)
+            except (BadArgument, NotFound) as error:
+                raise type(error)(f"{error} To see a note as it was, say when with --at.") from None
     lines = [told["text"].removesuffix("\n")] if at else [*_change_lines(told), *_difference_lines(told)]
     _print(told, lines, as_json=as_json)
 
@@ -90,7 +97,8 @@ def diff(since: str, until: str, vault: str | None, note: str, as_json: bool) ->
     """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_diff(open_vault, owner(open_vault), since=since, until=until, note=note)
-    _print(told, _difference_lines(told), as_json=as_json)
+    lines = list(_difference_lines(told))
+    _print(told, lines or ["Nothing was gained or lost between the two."], as_json=as_json)
 
 
 @click.command(epilog='Example: vault-mcp blame "Ada Lovelace"')
@@ -123,7 +131,8 @@ def restore(note: str, vault: str | None, at: str, as_json: bool) -> None:
     """
     with opened(settings_of(vault=vault)) as open_vault:
         told: Any = history_restore(open_vault, owner(open_vault), note=note, at=at)
-    rows = [f"restored {path}" for path in _rows(told["restored"])]
+    done = "restored" if told["receipt"]["commit"] else "as it was then already:"
+    rows = [f"{done} {path}" for path in _rows(told["restored"])]
     _print(told, [*rows, *_rows(told.get("left", ())), *_committed(told)], as_json=as_json)
 
 
@@ -173,14 +182,16 @@ def _print(told: Told, lines: Iterator[str] | Sequence[str], *, as_json: bool) -
         click.echo(line)
     for field in ("message", "left_out", "diff_left_out"):
         if told.get(field):
-            click.echo(f"({told[field]})")
+            click.echo(f"({for_shell(told[field])})")
     if told.get("next_cursor"):
         click.echo(f"(--cursor {told['next_cursor']})")
 
 
-def _change_lines(row: Told) -> Iterator[str]:
+def _change_lines(row: Told, *, paths: bool = True) -> Iterator[str]:
     hand = " (by hand)" if row["by_hand"] else ""
     yield f"{row['change'][:DIGITS]}  {row['at']}  {row['by']}{hand}  {row['subject']}"
+    if not paths:
+        return
     more = f", and {row['more_paths']} more" if row.get("more_paths") else ""
     yield f"    {', '.join(row['paths'])}{more}"
 

@@ -28,7 +28,9 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 @click.command(epilog='Example: vault-mcp search "when does the indexer ship?"')
 @click.argument("query")
 @vault_option
-@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many results.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many results."
+)
 @click.option(
     "--family", type=click.Choice(list(FAMILIES)), default="all", show_default=True, help="Where to look."
 )

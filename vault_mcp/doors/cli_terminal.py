@@ -16,6 +16,28 @@ _DRAWING = r"\x1b\[\?25[lh]|\x1b\[K|\r"
 # All of C0 and C1 but tab and newline, and what turns the direction of writing (UAX #9).
 _STEERS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
+_SPOKEN = {
+    'on_conflict "skip"': "--skip",
+    "cursor set to next_cursor": "--cursor",
+    "`at`": "--at",
+    "history_since": "vault-mcp log --since-last",
+    "history_log": "vault-mcp log",
+    "history_show": "vault-mcp show",
+    "history_diff": "vault-mcp diff",
+    "history_blame": "vault-mcp blame",
+    "history_read": "vault-mcp show --at",
+    "history_restore": "vault-mcp restore",
+    "history_undo": "vault-mcp undo",
+    "search_nodes": "vault-mcp search",
+    "memory_recall": "vault-mcp search",
+}
+_SPOKEN_WORDS = re.compile("|".join(map(re.escape, _SPOKEN)))
+
+
+def for_shell(text: str) -> str:
+    """Give a sentence that names tools and arguments with the commands and flags that do the same."""
+    return _SPOKEN_WORDS.sub(lambda found: _SPOKEN[found[0]], text)
+
 
 class Terminal(io.TextIOWrapper):
     """A stream to a terminal. `draws` says that a progress bar may be drawn there."""
