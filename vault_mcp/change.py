@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from vault_mcp import follow
 from vault_mcp.errors import AlreadyThere, NoteUnreadable, NotFound, PathRefused, Stale
 from vault_mcp.notes.line import address_part, clean_agent
 from vault_mcp.notes.note import Note, read_note
@@ -27,7 +28,6 @@ from vault_mcp.receipt import (
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.message import Ident, Message, one_line, subject_line
 from vault_mcp.storage.git.writer import Write, Writer, blob_id
-from vault_mcp.storage.index import seen as seen_stat
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -233,15 +233,9 @@ class Change:
         if seen is None:
             if paths.is_hidden(path):
                 raise PathRefused(f"{path} is hidden or belongs to another program. Choose another path.")
-            found = files.read_saved(self.vault.root, path, self._is_known)
+            found = follow.read_saved(self.vault, path)
             seen = self._seen[path] = _Seen(*found) if found else _Seen(None, None)
         return seen
-
-    def _is_known(self, path: str, stat: FileStat) -> bool:
-        """Say whether the index has a file as the disk tells of it."""
-        with self.vault.snapshot() as reader:
-            row = reader.file(path)
-        return row is not None and seen_stat(row.stat) == seen_stat(stat)
 
     def _note(self, path: str, raw: bytes) -> Note:
         note = self._parsed.get((path, raw))

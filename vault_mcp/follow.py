@@ -255,10 +255,21 @@ def _without_closed(
 def _read(vault: Vault, path: str) -> tuple[bytes, FileStat] | None:
     """Read a file; one that cannot be read costs itself alone."""
     try:
-        return files.read(vault.root, path)
+        return read_saved(vault, path)
     except (NoteUnreadable, StorageFailed) as error:
         vault.trouble(str(error))
         return None
+
+
+def read_saved(vault: Vault, path: str) -> tuple[bytes, FileStat] | None:
+    """Read a file; one that an editor is just saving is waited for, unless the index has it as it is."""
+
+    def is_known(path: str, stat: FileStat) -> bool:
+        with vault.snapshot() as reader:
+            row = reader.file(path)
+        return row is not None and seen(row.stat) == seen(stat)
+
+    return files.read_saved(vault.root, path, is_known)
 
 
 def _evicted(vault: Vault, path: str) -> bool:

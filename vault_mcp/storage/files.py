@@ -104,14 +104,14 @@ def read(root: str, path: str, *, too_large: int = TOO_LARGE) -> tuple[bytes, Fi
         return None
 
 
-SAVING, WRITING = 0.25, 0.02
+SAVING, WRITING = 1.0, 0.02
 """Seconds: how long a file stays empty at most while an editor saves it, and how long one write may pause."""
 
 
 def read_saved(
     root: str, path: str, is_known: Callable[[str, FileStat], bool]
 ) -> tuple[bytes, FileStat] | None:
-    """Do as `read`, and wait, a quarter of a second at most, for a file that somebody seems to be saving.
+    """Do as `read`, and wait, a second at most, for a file that somebody seems to be saving.
 
     Most editors empty a file and then write it. What is read between the two is neither the old text nor the
     new one.
