@@ -362,7 +362,7 @@ def test_hundreds_of_kills_in_an_erasure_lose_nothing(tmp_path: Path, nursery: N
     erasing = Erasing(tmp_path, nursery, seed)
     for _ in range(20):
         erasing.round()
-    assert erasing.cut > 4
+    assert erasing.cut > 0
 
 
 @pytest.mark.long
