@@ -49,7 +49,7 @@ def test_an_import_says_what_it_did(commands: Commands, root: Path, file: Path) 
         f"memory.jsonl is in the vault (commit {git(root, 'rev-parse', '--short=7', 'HEAD').strip()}).",
         "  2 entities new, 0 there already",
         "  1 observations and 2 relations added",
-        "  1 relations have an end that is no note; they are kept",
+        "  1 relation has an end that is no note; it is kept",
     ]
     assert (commits(root)[0], authors(root)[0]) == ("import: memory.jsonl", "import")
     assert clean(root)
@@ -126,7 +126,7 @@ def test_a_folder_of_keys_is_known_by_itself(commands: Commands, root: Path, tmp
     done = commands.run("import", tmp_path / "keys", "--vault", root)
     assert done.returncode == 1
     assert "  2 keys new, 0 with another value, 0 as they were" in done.stdout
-    assert "  1 other files were left where they are" in done.stdout
+    assert "  1 other file was left where it is" in done.stdout
     assert "    bad.json: It is no JSON in UTF-8." in done.stdout
     assert "dark" in (root / "keys/theme.md").read_text()
     assert commits(root)[0] == "import: keys"
@@ -139,16 +139,14 @@ def test_a_folder_of_notes_is_known_by_itself_and_the_whole_import_can_be_undone
     write_files(tmp_path / "old", {"tea.md": f"{head}- [fact] Green\n", "Plan.md": "[[Tea]]\n", "a.png": "x"})
     before = git(root, "ls-files")
     dry = commands.good("import", tmp_path / "old", "--vault", root, "--dry-run")
-    assert dry.startswith(
-        "Nothing was saved. An import of old would do this:\n  1 notes and 1 other files new"
-    )
+    assert dry.startswith("Nothing was saved. An import of old would do this:\n  1 note and 1 other file new")
     assert git(root, "ls-files") == before
     said = commands.good("import", tmp_path / "old", "--vault", root, "--into", "from/before").splitlines()
     commit = git(root, "rev-parse", "--short=7", "HEAD").strip()
     assert said == [
         f"old is in the vault (commit {commit}).",
-        "  1 notes and 1 other files new, 0 there already",
-        "  1 entities new, with 1 observations and 0 relations",
+        "  1 note and 1 other file new, 0 there already",
+        "  1 entity new, with 1 observation and 0 relations",
         "  in the folder from/before/",
     ]
     assert (root / "from/before/Tea.md").exists()
@@ -162,7 +160,7 @@ def test_text_that_a_chat_wrote_its_memory_out_as_is_known_by_its_ending_or_name
     text = "- Lives in Graz\n- [2026-03-05] Has a dog\n"
     write_files(tmp_path, {"chatgpt.txt": text})
     said = commands.good("import", tmp_path / "chatgpt.txt", "--vault", root)
-    assert "  2 memories new, 0 there already, in 1 sessions" in said
+    assert "  2 memories new, 0 there already, in 1 session" in said
     (note,) = root.glob("memories/2026/03/*.md")
     assert "session: chatgpt\n" in note.read_text()
     done = commands.run("import", "-", "--format", "text", "--vault", root, given=text)
@@ -173,7 +171,7 @@ def test_the_export_of_another_program_is_known_by_itself(commands: Commands, ro
     file.write_text(json.dumps({"results": [{"id": "1", "memory": "Likes tea"}, {"id": "2"}]}))
     done = commands.run("import", file, "--vault", root)
     assert done.returncode == 1
-    assert "  1 memories new" in done.stdout
+    assert "  1 memory new" in done.stdout
     assert "    Entry 2 has no text." in done.stdout
 
 

@@ -33,7 +33,7 @@ def backups(file: Path) -> list[Path]:
 def test_a_client_gets_the_server_and_loses_it_again(commands: Commands, root: Path, client: str) -> None:
     title, file = CLIENTS[client].title, settings_of(commands, client)
     said = commands.good("install", client, "--vault", root)
-    assert said.startswith(f"{title} will start this server, as 'vault'.\n  changed  {file}\n")
+    assert said.startswith(f"{title} will start this server, as 'vault'.\n  made     {file}\n")
     text = file.read_text()
     settings = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
     arguments = settings[CLIENTS[client].key]["vault"]["args"]

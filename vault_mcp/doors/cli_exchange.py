@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 import click
 
+from vault_mcp.doors.cli_terminal import counted
 from vault_mcp.doors.cli_vault import json_option, opened, progress, settings_of, vault_option
 from vault_mcp.errors import AlreadyThere, BadArgument, StorageFailed
 from vault_mcp.notes.jsonl import Graph, read_jsonl, write_jsonl
@@ -247,30 +248,38 @@ def _summary(name: str, report: Report, *, dry_run: bool) -> Iterator[str]:
 
 def _counts(report: Report) -> Iterator[str]:
     if isinstance(report, KeyImportReport):
-        yield f"{report.written} keys new, {report.replaced} with another value, {report.same} as they were"
+        yield f"{counted(report.written, 'key')} new, {report.replaced} with another value, {report.same} as they were"
         if report.others:
-            yield f"{len(report.others)} other files were left where they are"
+            were = "was left where it is" if len(report.others) == 1 else "were left where they are"
+            yield f"{counted(len(report.others), 'other file')} {were}"
         return
     if isinstance(report, MemoryImportReport):
-        yield f"{report.memories} memories new, {report.present} there already, in {report.sessions} sessions"
+        new, sessions = counted(report.memories, "memory"), counted(report.sessions, "session")
+        yield f"{new} new, {report.present} there already, in {sessions}"
         return
     if isinstance(report, NotesImportReport):
-        yield f"{report.notes} notes and {report.others} other files new, {report.present} there already"
+        notes, others = counted(report.notes, "note"), counted(report.others, "other file")
+        yield f"{notes} and {others} new, {report.present} there already"
         if report.entities:
             yield (
-                f"{report.entities} entities new, with {report.observations} observations "
-                f"and {report.relations} relations"
+                f"{counted(report.entities, 'entity')} new, with "
+                f"{counted(report.observations, 'observation')} and {counted(report.relations, 'relation')}"
             )
         if report.links:
-            yield f"{report.links} links written anew, to lead where they led"
+            yield f"{counted(report.links, 'link')} written anew, to lead where before"
         yield f"in the folder {report.folder}/" if report.folder else "in the root of the vault"
         return
-    yield f"{report.entities} entities new, {report.merged} there already"
-    yield f"{report.observations} observations and {report.relations} relations added"
+    yield f"{counted(report.entities, 'entity')} new, {report.merged} there already"
+    yield f"{counted(report.observations, 'observation')} and {counted(report.relations, 'relation')} added"
     if report.dangling:
-        yield f"{report.dangling} relations have an end that is no note; they are kept"
+        have = (
+            "has an end that is no note; it is"
+            if report.dangling == 1
+            else "have an end that is no note; they are"
+        )
+        yield f"{counted(report.dangling, 'relation')} {have} kept"
     if report.repeats:
-        yield f"{len(report.repeats)} times the file repeats itself; that is kept once"
+        yield f"{counted(len(report.repeats), 'time')} the file repeats itself; that is kept once"
 
 
 def _write(target: str, content: bytes) -> None:

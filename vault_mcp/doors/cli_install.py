@@ -237,7 +237,7 @@ def _told(
         yield f"{title} starts this server no longer. The vault stays as it is."
     else:
         yield f"{title} will start this server, as {edit.name!r}."
-    yield f"  changed  {edit.file}"
+    yield f"  {'made' if edit.before is None else 'changed':7}  {edit.file}"
     if backup:
         yield f"  before   {backup}"
     if removing:

@@ -39,6 +39,15 @@ def for_shell(text: str) -> str:
     return _SPOKEN_WORDS.sub(lambda found: _SPOKEN[found[0]], text)
 
 
+def counted(number: int, thing: str) -> str:
+    """Give a number of things in words: "1 key", "2 keys", "0 entities"."""
+    if number == 1:
+        return f"1 {thing}"
+    return (
+        f"{number} {thing[:-1]}ies" if thing[-1] == "y" and thing[-2] not in "aeiou" else f"{number} {thing}s"
+    )
+
+
 class Terminal(io.TextIOWrapper):
     """A stream to a terminal. `draws` says that a progress bar may be drawn there."""
 

@@ -126,7 +126,7 @@ def test_the_command_sees_by_itself_what_a_file_is(root: Path, tmp_path: Path) -
     again = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
 
     assert told.returncode == 1
-    assert "3 memories new, 0 there already, in 1 sessions" in told.stdout
+    assert "3 memories new, 0 there already, in 1 session" in told.stdout
     assert "Line 4 is no JSON." in told.stdout
     assert json.loads(again.stdout)["present"] == 3
 
