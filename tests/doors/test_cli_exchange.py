@@ -48,7 +48,7 @@ def test_an_import_says_what_it_did(commands: Commands, root: Path, file: Path) 
     assert said.splitlines() == [
         f"memory.jsonl is in the vault (commit {git(root, 'rev-parse', '--short=7', 'HEAD').strip()}).",
         "  2 entities new, 0 there already",
-        "  1 observations and 2 relations added",
+        "  1 observation and 2 relations added",
         "  1 relation has an end that is no note; it is kept",
     ]
     assert (commits(root)[0], authors(root)[0]) == ("import: memory.jsonl", "import")
@@ -125,7 +125,7 @@ def test_a_folder_of_keys_is_known_by_itself(commands: Commands, root: Path, tmp
     )
     done = commands.run("import", tmp_path / "keys", "--vault", root)
     assert done.returncode == 1
-    assert "  2 keys new, 0 with another value, 0 as they were" in done.stdout
+    assert "  2 keys new, 0 with another value, 0 as before" in done.stdout
     assert "  1 other file was left where it is" in done.stdout
     assert "    bad.json: It is no JSON in UTF-8." in done.stdout
     assert "dark" in (root / "keys/theme.md").read_text()

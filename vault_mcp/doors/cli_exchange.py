@@ -248,7 +248,8 @@ def _summary(name: str, report: Report, *, dry_run: bool) -> Iterator[str]:
 
 def _counts(report: Report) -> Iterator[str]:
     if isinstance(report, KeyImportReport):
-        yield f"{counted(report.written, 'key')} new, {report.replaced} with another value, {report.same} as they were"
+        new = counted(report.written, "key")
+        yield f"{new} new, {report.replaced} with another value, {report.same} as before"
         if report.others:
             were = "was left where it is" if len(report.others) == 1 else "were left where they are"
             yield f"{counted(len(report.others), 'other file')} {were}"
@@ -272,12 +273,8 @@ def _counts(report: Report) -> Iterator[str]:
     yield f"{counted(report.entities, 'entity')} new, {report.merged} there already"
     yield f"{counted(report.observations, 'observation')} and {counted(report.relations, 'relation')} added"
     if report.dangling:
-        have = (
-            "has an end that is no note; it is"
-            if report.dangling == 1
-            else "have an end that is no note; they are"
-        )
-        yield f"{counted(report.dangling, 'relation')} {have} kept"
+        have, they_are = ("has", "it is") if report.dangling == 1 else ("have", "they are")
+        yield f"{counted(report.dangling, 'relation')} {have} an end that is no note; {they_are} kept"
     if report.repeats:
         yield f"{counted(len(report.repeats), 'time')} the file repeats itself; that is kept once"
 
