@@ -73,7 +73,7 @@ What belongs together is linked, as lines that Obsidian shows.
   {"status":"VERIFIED","trust_score":0.6,"threshold":0.36,"lorentz_distance":null,"cosine_distance":null,"total_distance":0.6667,"reason":"The two texts are near in words (67% shared) and meaning.","vector_dimension":0,"supporting":[{"note":"memories/<year>/<month>/<day> Deploys run on Mondays.md","text":"Deploys run on Tuesdays.","by":"claude-desktop","stored_at":"<time>","score":<score>,"id":<memory 1>},{"note":"memories/<year>/<month>/<day> Deploys Tuesdays, after a review.md","text":"Deploys: Tuesdays, after a review.","by":"claude-desktop","stored_at":"<time>","score":<score>,"id":<memory 3>}],"contradicting":[]}
 
   > memory_stats {}
-  {"collection":"memories","host":"local","status":"ready","memories":3,"archived":0,"sessions":2,"entities":0,"files":3,"approx_vector_count":0,"vectors":{"state":"off","model":"","stored":0,"waiting":4,"unread":0},"schema":{"text":"text","memory_type":"semantic, episodic or procedural","importance":"1 to 10","session_id":"text","tags":"list of text"}}
+  {"collection":"memories","host":"local","status":"ready","memories":3,"archived":0,"sessions":2,"entities":0,"files":3,"approx_vector_count":0,"vectors":{"state":"off","model":"","stored":0,"waiting":3,"unread":0},"schema":{"text":"text","memory_type":"semantic, episodic or procedural","importance":"1 to 10","session_id":"text","tags":"list of text"}}
 
 What is forgotten goes from the vault and stays in its history.
 
