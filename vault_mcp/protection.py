@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from vault_mcp.errors import Stale, VaultBusy
 from vault_mcp.line_origins import line_changes, lines_of_blob
 from vault_mcp.notes.linediff import lines_of, matches
-from vault_mcp.notes.links import find_links
+from vault_mcp.notes.links import without_targets
 from vault_mcp.notes.note import Note
 from vault_mcp.notes.sections import TITLES
 from vault_mcp.storage.index.dates import written
@@ -340,12 +340,12 @@ class _Writers:
         if row.tool in _PUTS_BACK:
             older = [version for version in self._reader.versions(lineage) if version[0] < row.seq]
             places += [(lineage, seq, blob) for seq, blob in reversed(older)]
-        masked = _masked(line)
+        masked = without_targets(line)
         for other, seq, blob in places:
             lines = lines_of_blob(self._vault, blob, bare=True)
             number = next((at for at, one in enumerate(lines) if one == line), None)
             if number is None and masked != line:
-                number = next((at for at, one in enumerate(lines) if _masked(one) == masked), None)
+                number = next((at for at, one in enumerate(lines) if without_targets(one) == masked), None)
             if number is not None:
                 return other, seq, lines, number
         return None
@@ -417,12 +417,3 @@ def _lines(text: str) -> list[str]:
 
 def _is_bare(line: str) -> bool:
     return _BARE.fullmatch(line) is not None or line.strip("# ").casefold() in TITLES
-
-
-def _masked(line: str) -> str:
-    """Give a line without what its links lead to."""
-    parts, position = [], 0
-    for link in find_links(line):
-        parts += [line[position : link.start], "[[]]"]
-        position = link.end
-    return "".join(parts) + line[position:]

@@ -378,3 +378,12 @@ def _json_text(string: str) -> str:
         return str(json.loads(string, strict=False))
     except ValueError:
         return ""
+
+
+def without_targets(text: str) -> str:
+    """Give a text without what its links lead to: what stays the same when a link follows a note."""
+    parts, position = [], 0
+    for link in find_links(text):
+        parts += [text[position : link.start], "[[]]"]
+        position = link.end
+    return "".join(parts) + text[position:]

@@ -291,3 +291,25 @@ def test_every_name_has_a_mark_of_its_own_that_git_takes(root: Path, name: str) 
 
 def test_names_that_differ_in_case_alone_have_marks_that_every_disk_keeps_apart() -> None:
     assert ref_of("claude").lower() != ref_of("Claude").lower()
+
+
+def test_a_line_of_a_person_in_which_a_link_followed_a_rename_stays_the_persons(root: Path) -> None:
+    with opened(root) as vault:
+        write_files(
+            root, {"X.md": "---\nentity: person\n---\n\n- saw [[Z]] once\n\n## Relations\n\n- knows [[Z]]\n"}
+        )
+        write_files(root, {"Z.md": "---\nentity: person\n---\n\n- z\n"})
+        vault.noticed(None)
+        made = head(root)
+        vault.read_past()
+        entities.rename_entity(vault, CURSOR, "Z", "Q")
+        told: Any = blame.history_blame(vault, CLAUDE, "X")
+        lines = {line["text"]: (line["added_by"], line["added_in"]) for line in told["lines"]}
+        assert lines["saw [[Q]] once"] == lines["knows -> Q"] == ("Ann Person", made[:12])
+        opened_: Any = reading.open_nodes(vault, CLAUDE, ["X"])
+        (fact,) = opened_["entities"][0]["observations"]
+        assert fact["agent"] == "Ann Person"
+        (relation,) = opened_["relations"]
+        assert relation["agent"] == "Ann Person"
+        then: Any = reading.open_nodes(vault, CLAUDE, ["X"], as_of=head(root))
+        assert then["entities"][0]["observations"] == opened_["entities"][0]["observations"]

@@ -3,12 +3,13 @@
 A fact that goes and one that comes in the same commit are one fact
 
 1. in one note, with the same words: it was stamped anew, superseded, or made current again;
-2. in one note, with the same added stamp and other words: it was edited. Where a whole call shares one
+2. in one note, when a tool that moves notes let a link in it follow: the words are the same but for that;
+3. in one note, with the same added stamp and other words: it was edited. Where a whole call shares one
    stamp, the words that have most in common belong together;
-3. in one note, when the words that go had no stamp and those that come say what Git told of them: edited by
+4. in one note, when the words that go had no stamp and those that come say what Git told of them: edited by
    a tool;
-4. in one note that can have only one of its kind (a value, a text, a type): it was edited;
-5. in two notes, with the same words: it was moved.
+5. in one note that can have only one of its kind (a value, a text, a type): it was edited;
+6. in two notes, with the same words: it was moved.
 
 Files are followed the same way: a path that goes and one that comes with the same bytes, or with most facts
 in common, are one note that was moved.
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_mcp.notes.line import Stamp
+from vault_mcp.notes.links import without_targets
 from vault_mcp.notes.note import Fact
 
 KEEPS_WORDS = frozenset(
@@ -34,6 +36,9 @@ KEEPS_WORDS = frozenset(
     }
 )
 """Tools that put back or carry over words which others wrote: none of these is an edit."""
+
+MOVES = frozenset({"rename_entity", "merge_entities", "memory_rename", "history_restore", "history_undo"})
+"""Tools that let links follow a note, and so change lines of others without being their author."""
 
 _SINGLE = ("value", "text", "type")
 _GROUPS = {"superseded": "observation"}
@@ -214,11 +219,15 @@ def continue_facts(
     left = list(gone)
     waiting = list(come)
     done: list[Continued] = []
-    for rule in (_same_words, _edited, _stamped_from_git(dated), _only_one, _moved):
+    following = (_followed,) if tool in MOVES else ()
+    for rule in (_same_words, *following, _edited, _stamped_from_git(dated), _only_one, _moved):
         if not left or not waiting:
             break
         pairs = list(rule(left, waiting))
-        done += [Continued(waiting[at], before, _by_hand(before, waiting[at], tool)) for at, before in pairs]
+        done += [
+            Continued(waiting[at], before, rule is not _followed and _by_hand(before, waiting[at], tool))
+            for at, before in pairs
+        ]
         taken, matched = {before.row for _, before in pairs}, {at for at, _ in pairs}
         left = [before for before in left if before.row not in taken]
         waiting = [item for at, item in enumerate(waiting) if at not in matched]
@@ -234,6 +243,22 @@ def _same_words(left: Sequence[Gone], waiting: Sequence[Come]) -> Pairs:
         before = known.pop((item.lineage, group_of(item.fact.kind), item.fact.text), None)
         if before is not None:
             yield index, before
+
+
+def _followed(left: Sequence[Gone], waiting: Sequence[Come]) -> Pairs:
+    known: dict[tuple[int, str, str, Stamp | None], list[Gone]] = {}
+    for before in left:
+        known.setdefault((before.lineage, *_without_targets(before.fact)), []).append(before)
+    for index, item in enumerate(waiting):
+        if partners := known.get((item.lineage, *_without_targets(item.fact))):
+            yield index, partners.pop(0)
+
+
+def _without_targets(fact: Fact) -> tuple[str, str, Stamp | None]:
+    """Give the group, words and stamp of a fact without what its links lead to."""
+    if fact.kind == "relation":
+        return fact.kind, fact.text.partition(" -> ")[0], fact.stamp
+    return group_of(fact.kind), without_targets(fact.text), fact.stamp
 
 
 def _edited(left: Sequence[Gone], waiting: Sequence[Come]) -> Pairs:
