@@ -399,3 +399,15 @@ def test_what_came_with_a_merge_is_of_who_wrote_it_there(tmp_path: Path) -> None
             editing.memory_str_replace(here, CLAUDE, "plan.md", "typed there", "gone")
         with pytest.raises(Stale, match=r"“One, typed here\.” in plan\.md"):
             editing.memory_str_replace(here, CLAUDE, "plan.md", "typed here", "gone")
+
+
+def test_an_agent_may_undo_its_own_rename_though_links_of_a_person_go_back(vault: Vault) -> None:
+    entity = "---\nentity: person\n---\n\n"
+    by_hand(vault, "Links.md", "", "see [[Z]] and more\n")
+    by_hand(vault, "X.md", "", f"{entity}- saw [[Z]] once\n\n## Relations\n\n- knows [[Z]]\n")
+    by_hand(vault, "Z.md", "", f"{entity}- z\n")
+    before = git(vault.root, "rev-parse", "HEAD^{tree}")
+    entities.rename_entity(vault, CLAUDE, "Z", "Q")
+    assert "[[Q]]" in (Path(vault.root) / "Links.md").read_text("utf-8")
+    restoring.history_undo(vault, CLAUDE, git(vault.root, "rev-parse", "HEAD").strip())
+    assert git(vault.root, "rev-parse", "HEAD^{tree}") == before

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vault_mcp.notes.links import without_targets
 from vault_mcp.notes.takeback import Obstacle, take_back, take_back_all, without_own
 from vault_mcp.storage import files, paths
 from vault_mcp.storage.git.writer import blob_id
+from vault_mcp.storage.index.descent import MOVES
 from vault_mcp.storage.index.rows import Place, Step
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ class TakingBack:
             self._change.move(path, target)
             self._places[step.lineage] = target
             self._did = True
-        self._write(target, content, raw)
+        self._write(target, content, raw, moved=commit.tool in MOVES)
 
     def _merged(self, path: str, old: bytes, after: bytes | None, raw: bytes) -> bytes:
         before, then, now = _text(old), _text(after), _text(raw)
@@ -176,10 +178,16 @@ class TakingBack:
         self._places[lineage] = None
         self._did = True
 
-    def _write(self, path: str, content: bytes, raw: bytes) -> None:
-        if content != raw:
+    def _write(self, path: str, content: bytes, raw: bytes, *, moved: bool = False) -> None:
+        """Write a file anew; `moved` says that links in it may have followed a note that goes back now."""
+        if content == raw:
+            return
+        before, after = _text(raw), _text(content)
+        if moved and before and after and without_targets(before) == without_targets(after):
+            self._change.follow(path, after)
+        else:
             self._change.write(path, content)
-            self._did = True
+        self._did = True
 
     def _is_free(self, note: str, path: str) -> bool:
         """Say whether a file can be put at a path where there is none; else name what stands there."""
