@@ -122,7 +122,7 @@ def in_index(vault: Vault, path: str) -> object:
 def as_of(vault: Vault, path: str, at: int) -> bytes:
     """Give a note's bytes as of a second, from the tables and the object store alone."""
     with vault.snapshot() as reader:
-        commit, lineage = reader.commit_at(at), reader.lineage_at(path)
+        commit, lineage = reader.commit_at(at, int(time.time())), reader.lineage_at(path)
         assert commit is not None
         assert lineage is not None
         blob = reader.place(lineage, commit.seq).blob
@@ -154,14 +154,14 @@ def measure(root: Path, path: str, commits: int, rounds: int) -> list[tuple[str,
         rows.append(("tables rebuilt / one git log --raw", milliseconds(vault.read_past), walk, "one pass"))
         middle = START + 60 * commits // 2
         with vault.remembering() as reader:
-            there = reader.commit_at(middle)
+            there = reader.commit_at(middle, int(time.time()))
             lineage = reader.lineage_at(path)
             assert there is not None
             assert lineage is not None
             rows.append(
                 (
                     "commit at a time",
-                    fastest(rounds, {"a": lambda: reader.commit_at(middle)})["a"],
+                    fastest(rounds, {"a": lambda: reader.commit_at(middle, int(time.time()))})["a"],
                     0,
                     "0.1 ms",
                 )

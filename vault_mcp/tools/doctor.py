@@ -19,9 +19,13 @@ from vault_mcp.storage.index import IndexDamaged
 from vault_mcp.storage.watcher import Watcher
 from vault_mcp.tools.faults import faults
 from vault_mcp.tools.finding import Finding, listed
+from vault_mcp.tools.history.moments import written
 from vault_mcp.tools.stamps import disagreements
 from vault_mcp.tools.survey import Progress, Survey, look_through
 from vault_mcp.vault import Vault
+
+CLOCKS_NAMED = 3
+"""Commits with a time to come that are named."""
 
 WATCHES_WAIT = 10.0
 """Seconds in which the system must have taken the watches on all folders."""
@@ -41,6 +45,7 @@ def examine(vault: Vault, progress: Progress | None = None) -> list[Finding]:
         *_lines(vault),
         *_index(vault, survey),
         *_timeline(vault),
+        *_clocks(vault),
         *faults(survey, vault.repository.ignored),
         *_stamps(vault),
         *_waiting(vault),
@@ -193,6 +198,24 @@ def _timeline(vault: Vault) -> Iterator[Finding]:
             "Make it anew: vault-mcp doctor --fix",
             fix="timeline",
         )
+
+
+def _clocks(vault: Vault) -> Iterator[Finding]:
+    """Find commits whose time is still to come, as far as the index knows the past."""
+    try:
+        if vault.index.empty:
+            return
+        with vault.index.reading() as reader:
+            ahead = reader.commits_ahead(int(time.time()), CLOCKS_NAMED + 1)
+    except IndexDamaged:
+        return
+    if ahead:
+        few = ", ".join(f"{row.sha[:12]} ({written(row.at)[:10]})" for row in ahead[:CLOCKS_NAMED])
+        more = " and more" if len(ahead) > CLOCKS_NAMED else ""
+        text = (
+            f"Commits whose time is still to come: {few}{more}. Where moments are asked for, it is ignored."
+        )
+        yield Finding("clock", "note", text, "Set the clock of the machine that made them, if it is wrong.")
 
 
 def _compared(

@@ -430,7 +430,7 @@ def test_the_commit_of_a_moment_is_found_though_clocks_go_back(story: Story) -> 
     with story.index.reading() as reader:
 
         def number_at(at: int) -> int | None:
-            found = reader.commit_at(START + at)
+            found = reader.commit_at(START + at, START + 10**9)
             return None if found is None else [blob(n) for n in range(len(times))].index(found.sha)
 
         assert [number_at(at) for at in (-1, 0, 59, 60, 89, 90, 199, 200, 10**9)] == [
@@ -446,6 +446,31 @@ def test_the_commit_of_a_moment_is_found_though_clocks_go_back(story: Story) -> 
         ]
         assert reader.commit(blob(3)) == CommitRow(blob(3), blob(2), START + 90, "Grace")
         assert reader.commit("0" * 40) is None
+
+
+def test_a_clock_that_is_ahead_tells_nothing_of_when_a_commit_was_made(story: Story) -> None:
+    now, year = START + 1_000, 31_536_000
+    times = [0, 60, year, 120, 200, 2 * year, 180, 300, 1_030]
+    parent = None
+    for number, at in enumerate(times):
+        row = CommitRow(blob(number), parent, START + at, "Grace")
+        with story.index.writing() as writer:
+            assert writer.append_commit(row, [])
+        parent = row.sha
+    with story.index.reading() as reader:
+
+        def number_at(at: int, now: int) -> int:
+            found = reader.commit_at(START + at, now)
+            assert found is not None
+            return [blob(n) for n in range(len(times))].index(found.sha)
+
+        moments = (0, 60, 119, 120, 199, 200, 299, 300, 999, 1_000, year, 3 * year)
+        assert [number_at(at, now) for at in moments] == [0, 2, 2, 3, 3, 6, 6, 7, 7, 8, 8, 8]
+        assert [row.at - START for row in reader.commits_ahead(now, 9)] == [2 * year, year]
+        assert len(reader.commits_ahead(now, 1)) == 1
+        # Once that time has come nobody can tell that the clock was wrong.
+        assert number_at(60, START + 3 * year) == 1
+        assert reader.commits_ahead(START + 3 * year, 9) == []
 
 
 def test_the_log_is_read_page_by_page(story: Story) -> None:

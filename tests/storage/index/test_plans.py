@@ -46,7 +46,7 @@ READS: dict[str, Callable[[Reader], object]] = {
     "the log": lambda r: r.log(2),
     "the log of a note": lambda r: r.log(2, path="a.md"),
     "a commit": lambda r: r.commit("1" * 40),
-    "the commit of a moment": lambda r: r.commit_at(5),
+    "the commit of a moment": lambda r: r.commit_at(5, 9),
     "the versions of facts": lambda r: r.fact_versions("a.md"),
     "who wrote a fact": lambda r: r.provenance("a.md", [("observation", "x")]),
 }

@@ -9,9 +9,12 @@ import pytest
 
 from tests.vaults import CLAUDE, git, make_vault, opened, write_files
 from vault_mcp.errors import BadArgument, NotFound, VaultError
+from vault_mcp.tools.doctor import examine
+from vault_mcp.tools.finding import Finding
 from vault_mcp.tools.graph import entities
+from vault_mcp.tools.graph import reading as graph
 from vault_mcp.tools.history import blame, looking, reading, restoring
-from vault_mcp.tools.history.moments import moment_of, seconds
+from vault_mcp.tools.history.moments import moment_of, seconds, written
 from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Vault
 
@@ -129,6 +132,45 @@ def test_a_time_is_the_last_change_up_to_it(root: Path) -> None:
         assert by_digits.commit == now.commit
         with pytest.raises(NotFound, match="no change"):
             moment_of(reader, "f" * 40, "at")
+
+
+def test_a_commit_dated_in_the_future_hides_nothing_that_came_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "v"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    begun = written(int(time.time()) - 7_200)
+    for name, at in (("early", begun), ("ahead", "2099-05-06T07:08:09Z"), ("late", begun)):
+        write_files(root, {f"{name}.md": "---\nentity: t\n---\n"})
+        monkeypatch.setenv("GIT_AUTHOR_DATE", at)
+        monkeypatch.setenv("GIT_COMMITTER_DATE", at)
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", name)
+    monkeypatch.delenv("GIT_AUTHOR_DATE")
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
+    ahead = git(root, "rev-parse", "HEAD~1").strip()
+    with opened(root) as vault:
+        entities.create_entities(vault, CLAUDE, [{"name": "A", "entityType": "t", "observations": ["a1"]}])
+        assert _names(vault, "now") == ["A", "ahead", "early", "late"]
+        assert _names(vault, "1 hour ago") == ["ahead", "early", "late"]
+        assert _names(vault, ahead) == ["ahead", "early"]
+    (found,) = [finding for finding in _looked_at(root) if finding.check == "clock"]
+    assert f"{ahead[:12]} (2099-05-06)." in found.text
+    assert found.level == "note"
+
+
+def _names(vault: Vault, as_of: str) -> list[str]:
+    told: Any = graph.read_graph(vault, CLAUDE, as_of=as_of)
+    return sorted(entity["name"] for entity in told["entities"])
+
+
+def _looked_at(root: Path) -> list[Finding]:
+    vault = Vault.open(str(root), follow=False)
+    try:
+        return examine(vault)
+    finally:
+        vault.close()
 
 
 def test_a_vault_without_a_commit_has_an_empty_past(tmp_path: Path) -> None:

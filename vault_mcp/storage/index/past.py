@@ -39,6 +39,13 @@ WITH RECURSIVE span(low, high) AS (
 SELECT low FROM span WHERE low = high
 """
 
+# A clock that was ahead makes `latest` jump too far: what the halving gives is then too early, never too
+# late. From there on commits are passed over until one is later than the moment by a clock that can be right.
+_FIRST_AFTER = "SELECT seq FROM commits WHERE seq > ? AND at > ? AND at <= ? ORDER BY seq LIMIT 1"
+
+AHEAD = 60
+"""Seconds by which the clock of another machine may be ahead of ours; beyond that it is wrong."""
+
 
 class Past(Snapshot):
     """What was there before, as far as the history tables reach."""
@@ -127,11 +134,28 @@ class Past(Snapshot):
         row = self._one(f"{_COMMIT} WHERE seq = ?", (seq,))
         return self._commit(row) if row else None
 
-    def commit_at(self, at: int) -> CommitRow | None:
-        """Give the last commit that was there at a moment (seconds since 1970); None before the first."""
-        seq = self._db.execute(_HALVING, {"at": at}).fetchone()
-        row = self._one(f"{_COMMIT} WHERE seq = ?", seq) if seq else None
+    def commit_at(self, at: int, now: int) -> CommitRow | None:
+        """Give the last commit that was there at a moment; None before the first.
+
+        The order of the branch counts where clocks disagree. A commit that says it was made more than `AHEAD`
+        seconds after now tells nothing of when it was made, and counts as made with the one before it.
+
+        Args:
+            at: The moment, in seconds since 1970. From now on it means the newest commit.
+            now: The present, likewise.
+        """
+        seq = self._db.execute(_HALVING, {"at": at}).fetchone()[0]
+        after = self._one(_FIRST_AFTER, (seq, at, now + AHEAD)) if at < now else None
+        if after is not None:
+            row = self._one(f"{_COMMIT} WHERE seq = ?", (after[0] - 1,))
+        else:
+            row = self._one(f"{_COMMIT} WHERE seq = (SELECT max(seq) FROM commits)")
         return self._commit(row) if row else None
+
+    def commits_ahead(self, now: int, limit: int) -> list[CommitRow]:
+        """Give the commits that say they were made more than `AHEAD` seconds after now, the newest first."""
+        rows = self._rows(f"{_COMMIT} WHERE at > ? ORDER BY seq DESC LIMIT ?", (now + AHEAD, limit))
+        return [self._commit(row) for row in rows]
 
     def log(self, limit: int, cursor: str | None = None, *, path: str = "") -> Page[CommitRow]:
         """Give commits, the newest first: all, or those of one note through all the places it lay.

@@ -54,7 +54,7 @@ def moment_of(reader: Reader, text: str, name: str) -> Moment:
         raise NotFound(f"There is no change {said} in this vault's history. Look for it with history_log.")
     if at is None:
         raise BadArgument(f"{name} {_quoted(text)} is no moment. {_WANTED}")
-    found = reader.commit_at(at)
+    found = reader.commit_at(at, int(time.time()))
     return Moment(found.seq if found else 0, found, at)
 
 
