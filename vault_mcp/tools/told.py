@@ -16,11 +16,11 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count or 'no'} {one if count == 1 else many or one + 's'}"
 
 
-def committed(receipt: Receipt) -> str:
-    """Name the commit of a change, and the words of others that it replaced."""
+def committed(receipt: Receipt, *, words: bool = True) -> str:
+    """Name the commit of a change, and with `words` the words of others that it replaced."""
     if receipt.commit is None:
         return "Nothing changed, so no commit was made."
-    return "\n".join([f"Commit {receipt.commit[:12]}.", *_replaced_of_others(receipt)])
+    return "\n".join([f"Commit {receipt.commit[:12]}.", *(_replaced_of_others(receipt) if words else ())])
 
 
 def _replaced_of_others(receipt: Receipt) -> list[str]:

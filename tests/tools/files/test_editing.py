@@ -2,14 +2,16 @@
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
+from tests.vaults import CLAUDE, CURSOR, PERSON, authors, clean, commits, git, make_vault, opened, write_files
 from tests.waiting import wait_until
 from vault_mcp.errors import AlreadyThere, BadArgument, NoteUnreadable, NotFound, PathRefused
 from vault_mcp.tools.files.editing import memory_create, memory_insert, memory_str_replace
 from vault_mcp.tools.graph import entities, reading
+from vault_mcp.tools.history import restoring
 
 
 @pytest.fixture
@@ -232,6 +234,43 @@ def test_a_call_says_whose_words_it_replaced(root: Path) -> None:
         wait_until(lambda: vault.index.history_head == vault.repository.head())
         told = memory_str_replace(vault, CLAUDE, "entities/person/Ada.md", "typed by hand", "typed by tool")
     assert f"It replaced “typed by hand”, written by {PERSON} (a person)" in told
+
+
+def test_an_edit_that_leaves_an_entity_a_plain_note_warns_and_says_what_to_do(root: Path) -> None:
+    note = root / "entities/person/Ada.md"
+    with opened(root) as vault:
+        made = [{"name": "Ada", "entityType": "person", "observations": ["plays chess"]}]
+        entities.create_entities(vault, CURSOR, made)
+        text = note.read_text("utf-8")
+        body = text.splitlines().index("---", 1) + 1
+        told = memory_insert(vault, CLAUDE, "entities/person/Ada.md", 0, "On top")
+        assert note.read_text("utf-8") == f"On top\n{text}"
+        assert "It replaced" not in told
+        assert told.splitlines()[-2] == f"Commit {commit(root)}."
+        assert told.splitlines()[-1] == (
+            "Warning: this note is an entity no longer, since front matter has to begin on the first line; "
+            f"its text begins behind line {body}. To take the change back use history_undo."
+        )
+        restoring.history_undo(vault, CLAUDE, change=commit(root))
+        told = memory_insert(vault, CLAUDE, "entities/person/Ada.md", body, "On top")
+        assert "Warning" not in told
+        assert note.read_text("utf-8").splitlines()[body] == "On top"
+        read: Any = reading.open_nodes(vault, CLAUDE, ["Ada"])
+        assert [one["entityType"] for one in read["entities"]] == ["person"]
+        told = memory_str_replace(vault, CLAUDE, "entities/person/Ada.md", "entity: person", "kind: person")
+    assert told.splitlines()[-1] == (
+        "Warning: this note is an entity no longer. To take the change back use history_undo."
+    )
+    assert clean(root)
+
+
+def test_a_line_before_the_front_matter_of_a_memory_warns_once(root: Path) -> None:
+    write_files(root, {"m.md": "---\r\nmemory: fact\r\nid: 1234567890123456\r\n---\r\nText.\r\n"})
+    assert "Warning" not in insert(root, 4, "More.", "m.md")
+    told = insert(root, 0, "Top.", "m.md")
+    assert "this note is a memory no longer" in told
+    assert "behind line 4." in told
+    assert "Warning" not in insert(root, 0, "Higher.", "m.md")
 
 
 @pytest.mark.parametrize("path", ["dir3/", "new.md/", "x/y//", "/memories/dir3/", "dir3/.", "a.md/"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_mcp.errors import BadArgument, NotFound
+from vault_mcp.follow import note_of
+from vault_mcp.notes import frontmatter
 from vault_mcp.tools.files import lines, places
 from vault_mcp.tools.files.lines import Edited
 from vault_mcp.tools.files.places import Place
@@ -27,6 +29,8 @@ QUOTED = 500
 
 NUMBERS = 20
 """Lines with a repeated text that an error names."""
+
+_KINDS = {"entity": "an entity", "memory": "a memory", "key": "the note of a key"}
 
 MISSING = "Error: The path {} does not exist. Please provide a valid path."
 
@@ -60,9 +64,9 @@ def memory_str_replace(
         change.write(place.path, edited.text)
     if change.receipt.commit is None:
         return f"The file {place.said} reads so already. {committed(change.receipt)}"
-    shown = _snippet(edited)
-    told = "Here is the snippet showing the change (with line numbers):"
-    return f"The memory file has been edited. {told}\n{shown}\n{committed(change.receipt)}{remarked(new_str)}"
+    told = f"{committed(change.receipt)}{remarked(new_str)}{_unmade(place.path, text, edited.text)}"
+    shown = f"Here is the snippet showing the change (with line numbers):\n{_snippet(edited)}"
+    return f"The memory file has been edited. {shown}\n{told}"
 
 
 def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, insert_text: str) -> str:
@@ -80,8 +84,22 @@ def memory_insert(vault: Vault, caller: Caller, path: str, insert_line: int, ins
         change.write(place.path, edited.text)
     if change.receipt.commit is None:
         return f"The file {place.said} reads so already. {committed(change.receipt)}"
-    told = f"{committed(change.receipt)}{remarked(insert_text)}"
+    told = f"{committed(change.receipt, words=False)}{remarked(insert_text)}"
+    told += _unmade(place.path, text, edited.text)
     return f"The file {place.said} has been edited.\n{_snippet(edited)}\n{told}"
+
+
+def _unmade(path: str, before: str, after: str) -> str:
+    """Warn, in a line behind a reply, that an edit left an entity, a memory or a key a plain file."""
+    old, new = (note_of(path, text.encode()) for text in (before, after))
+    if old is None or old.kind == "note" or (new is not None and new.kind == old.kind):
+        return ""
+    why = ""
+    if not frontmatter.split(after).present:
+        top = before.count("\n", 0, frontmatter.split(before).body_start)
+        why = f", since front matter has to begin on the first line; its text begins behind line {top}"
+    kind = _KINDS[old.kind]
+    return f"\nWarning: this note is {kind} no longer{why}. To take the change back use history_undo."
 
 
 def _text(change: Change, said: str) -> tuple[Place, str]:
