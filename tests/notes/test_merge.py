@@ -53,6 +53,20 @@ def test_a_superseded_fact_moves_and_one_edited_meanwhile_stands_beside_it() -> 
     assert [piece.kept for piece in merged.pieces] == ["both"]
 
 
+def test_one_fact_superseded_by_two_is_told() -> None:
+    def ends(by: tuple[str, str], instead: str) -> str:
+        note = entity.add_observations(BASE, [(instead, Stamp(*by))])
+        return entity.supersede_observation(note, "Fact two", at=by[0], by=by[1], replacement=instead)
+
+    merged = merge(BASE, ends(A, "From A"), ends(B, "From B"))
+    found = {fact.text: fact.superseded for fact in read_note("Ada.md", merged.text).observations}
+    assert (found["Fact two"], found["From A"], found["From B"]) == (True, False, False)
+    (piece,) = merged.pieces
+    assert {piece.ours, piece.theirs} == {"From A", "From B"}
+    assert piece.kept == "both"
+    assert merge(BASE, ends(A, "From A"), ends(B, "From A")).pieces == ()
+
+
 def test_both_making_a_list_of_their_own_keeps_both() -> None:
     base = entity.new_entity("Ada", "Ada", "person", at="2026-09-21T08:30:00Z", agent="claude")
     ours = entity.add_relations(base, [("knows", "[[Bob]]", Stamp(*A))])

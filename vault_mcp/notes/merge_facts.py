@@ -130,8 +130,21 @@ def _decide(plan: Plan, base: Item, ours: Item | None, theirs: Item | None) -> N
     elif ours.place != theirs.place:
         if theirs.place == "superseded":  # what no longer holds for one side holds no longer
             _follow(plan, ours, theirs)
-    elif _last(theirs.stamp) and (not _last(ours.stamp) or _last(theirs.stamp) < _last(ours.stamp)):
+    else:
+        _of_two_stamps(plan, ours, theirs)
+
+
+def _of_two_stamps(plan: Plan, ours: Item, theirs: Item) -> None:
+    """Choose the stamp of a fact that both sides stamped anew: the earlier one."""
+    mine, other = _replacement(ours), _replacement(theirs)
+    if mine and other and mine != other:  # both new facts stand; somebody has to see which one holds
+        plan.pieces.append(Piece("fact", mine, other, "both"))
+    if _last(theirs.stamp) and (not _last(ours.stamp) or _last(theirs.stamp) < _last(ours.stamp)):
         plan.swap[ours.line] = theirs.words
+
+
+def _replacement(item: Item) -> str:
+    return (item.stamp.replacement or "") if item.stamp else ""
 
 
 def _follow(plan: Plan, ours: Item, theirs: Item) -> None:
