@@ -15,7 +15,8 @@ from vault_mcp.errors import BadArgument
 from vault_mcp.sync import sync
 from vault_mcp.tools.graph.entities import create_entities
 from vault_mcp.tools.graph.observations import add_observations
-from vault_mcp.tools.history import looking, since
+from vault_mcp.tools.history import looking, restoring, since
+from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Options, Vault
 
 NOTE = "entities/thing/Bob.md"
@@ -83,6 +84,30 @@ def test_it_is_new_once(merged: Vault) -> None:
     assert [row["change"] for row in first["by_agents"] if "came_with" in row] == behind(merged)
     again: Any = since.history_since(merged, CLAUDE)
     assert again["by_agents"] == []
+
+
+def test_what_a_person_undid_on_another_machine_under_another_name_is_theirs(tmp_path: Path) -> None:
+    a, b = remote_and_clones(tmp_path, files={"Plan.md": "# Plan\n"})
+    options = Options(embeddings="off")
+    with opened(a, options) as here, opened(b, options) as there:
+        since.history_since(here, CLAUDE)
+        (b / "Typed.md").write_text("by hand\n")
+        there.noticed(None)
+        name = there.person.name
+        undone = []
+        for undoer in (Caller(name, person=True), CURSOR):
+            create_entities(there, CURSOR, [{"name": "Bob", "entityType": "thing", "observations": ["x"]}])
+            made = git(b, "rev-parse", "HEAD").strip()
+            told: Any = restoring.history_undo(there, undoer, change=made)
+            undone.append(told["receipt"]["commit"][:12])
+        sync(there)
+        sync(here)
+        assert here.person.name != name
+        new: Any = since.history_since(here, CLAUDE)
+    by_person = {row["change"]: row["by"] for row in new["by_hand"] if row["tool"] == "history_undo"}
+    by_agent = {row["change"]: row["by"] for row in new["by_agents"] if row["tool"] == "history_undo"}
+    assert by_person == {undone[0]: name}
+    assert by_agent == {undone[1]: CURSOR.agent}
 
 
 def test_an_index_made_anew_says_the_same(merged: Vault) -> None:

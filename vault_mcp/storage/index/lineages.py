@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vault_mcp.notes.fold import fold
@@ -109,6 +109,16 @@ class Lineages(Past):
     def changes_by_author(self) -> list[tuple[str, int]]:
         """Give (author, changes), the busiest first."""
         return self._rows("SELECT author, count(*) AS n FROM commits GROUP BY author ORDER BY n DESC, author")
+
+    def authors_by(self, tools: Sequence[str]) -> set[str]:
+        """Give the authors of all commits by these tools, those that came with merges among them."""
+        wanted = ", ".join("?" * len(tools))
+        rows = self._rows(
+            f"SELECT author FROM commits WHERE tool IN ({wanted})"
+            f" UNION SELECT author FROM sides WHERE tool IN ({wanted})",
+            (*tools, *tools),
+        )
+        return {author for (author,) in rows}
 
     # -- for the timeline
 

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from vault_mcp.vault import Vault
 
 
-COMMANDS = ("init", "sync", "erase")
+COMMANDS = ("init", "import", "sync", "erase")
 """`Tool:` trailers of commits that only a person's own commands make, on whichever machine."""
+
+SHARED = ("history_undo", "history_restore")
+"""`Tool:` trailers of commits that a person's commands make and agents' calls too: the author tells."""
+
+SIGNED = (*BY_PERSON, "init", "sync", "erase")
+"""`Tool:` trailers of commits whose author is a person. An import has the name that it was given."""
 
 
 def history_since(
@@ -43,7 +49,16 @@ def history_since(
         rows = sorted((*page.rows, *brought[:limit]), key=lambda row: (row.seq, row.place > 0, -row.place))
         shown = [row for row in rows if own or row.author != name]
         person = vault.person.clean_name()
-        hand = [row for row in shown if row.tool in (*BY_PERSON, *COMMANDS) or row.author == person]
+        # On another machine a person may go by another name, which what they typed there bears too.
+        shared = any(row.tool in SHARED and row.author != person for row in shown)
+        people = {person, *(reader.authors_by(SIGNED) if shared else ())}
+        hand = [
+            row
+            for row in shown
+            if row.tool in (*BY_PERSON, *COMMANDS)
+            or row.author == person
+            or (row.tool in SHARED and row.author in people)
+        ]
         others = [row for row in shown if row not in hand]
         result: Json = {
             "agent": name,
