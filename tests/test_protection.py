@@ -22,6 +22,7 @@ from vault_mcp.tools.history import restoring
 from vault_mcp.tools.keys import writing as keys
 from vault_mcp.tools.memories import consolidating
 from vault_mcp.tools.memories import writing as memories
+from vault_mcp.tools.notes_importing import import_notes
 from vault_mcp.tools.tool import Caller
 from vault_mcp.vault import Options, Vault
 
@@ -298,6 +299,23 @@ def test_a_plain_note_becomes_an_entity_and_is_added_to(vault: Vault) -> None:
     rows = [{"entityName": "Ada", "observations": ["a fact in a list"]}]
     refused(vault, observations.delete_observations, rows, words="a fact in a list")
     refused(vault, editing.memory_str_replace, "Ada.md", "maths", "logic", words="tags: [maths]")
+
+
+def test_lines_of_an_import_are_the_imports_unless_it_bears_the_persons_name(
+    vault: Vault, tmp_path: Path
+) -> None:
+    write_files(tmp_path / "old", {"Plan.md": "# Plan\n\nBuy a boat.\n"})
+    for by, into in (("import", "theirs"), (PERSON, "mine")):
+        import_notes(vault, str(tmp_path / "old"), by=by, source="old", into=into)
+    by_hand(vault, "copied/Plan.md", "", "# Plan\n\nBuy a boat.\n")
+    for folder in ("mine", "copied"):
+        with pytest.raises(Stale, match="Buy a boat"):
+            editing.memory_str_replace(vault, CLAUDE, f"{folder}/Plan.md", "Buy a boat.", "Sell it.")
+    editing.memory_str_replace(vault, CLAUDE, "theirs/Plan.md", "Buy a boat.", "Sell it.")
+    assert "Sell it." in Path(vault.root, "theirs/Plan.md").read_text("utf-8")
+    by_hand(vault, "theirs/Plan.md", "Sell it.", "Keep it.")
+    with pytest.raises(Stale, match="Keep it"):
+        editing.memory_str_replace(vault, CLAUDE, "theirs/Plan.md", "Keep it.", "Sell it.")
 
 
 def test_the_owner_and_an_import_are_not_asked(root: Path) -> None:
