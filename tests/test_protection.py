@@ -195,6 +195,22 @@ def test_a_merge_carries_a_persons_words_and_may_not_lose_any(vault: Vault) -> N
     asks(vault, entities.merge_entities, "Lady", "Ada", words="born: 1815", notes=(lady,))
 
 
+def test_a_merge_stamps_a_persons_relation_with_what_git_tells(vault: Vault) -> None:
+    entity(vault, "Ada", "one")
+    write_files(
+        Path(vault.root),
+        {"entities/person/Hand.md": "---\nentity: person\n---\n\n- typed\n\n## Relations\n\n- knows [[Z]]\n"},
+    )
+    author = "--author=Anna <anna@example.org>"
+    git(vault.root, "add", "-A")
+    git(vault.root, "commit", "-q", "-m", "typed", author, "--date=2021-03-04T05:06:07Z")
+    vault.noticed(None)
+    entities.merge_entities(vault, CLAUDE, "Hand", "Ada")
+    text = Path(vault.root, ADA).read_text("utf-8")
+    assert "- typed %%+2021-03-04T05:06:07Z Anna%%" in text
+    assert "- knows [[Z]] %%+2021-03-04T05:06:07Z Anna%%" in text
+
+
 def test_a_rename_takes_nothing_and_what_it_touched_stays_the_persons(vault: Vault) -> None:
     entity(vault, "Ada", "one")
     entity(vault, "Bob", "b")

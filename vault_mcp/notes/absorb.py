@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from vault_mcp.notes import frontmatter
 from vault_mcp.notes.entity import add_observations, add_relations
 from vault_mcp.notes.line import Stamp, encode_shown
-from vault_mcp.notes.note import Relation, read_note
+from vault_mcp.notes.note import Relation, read_note, relation_text
 from vault_mcp.notes.sections import TITLES, fact_lines, scan
 
 
@@ -16,7 +16,7 @@ def absorb(
     source: str,
     *,
     source_name: str,
-    stamps: Mapping[str, Stamp],
+    stamps: Mapping[tuple[str, str], Stamp],
     unknown: Stamp,
     keep: Callable[[Relation], bool],
 ) -> str:
@@ -26,14 +26,18 @@ def absorb(
         target: text of the note that stays.
         source: text of the note that goes.
         source_name: name of the entity that goes; its prose comes under a heading that says so.
-        stamps: for facts of the source without a stamp, what Git tells of them.
+        stamps: for facts of the source without a stamp, by kind and text, what Git tells of them.
         unknown: for lines of which Git knows nothing yet.
         keep: which relations of the source are worth keeping.
     """
     note = read_note("source.md", source)
-    items = [(o.text, o.stamp or stamps.get(o.text, unknown)) for o in note.observations]
+    items = [(o.text, o.stamp or stamps.get(("observation", o.text), unknown)) for o in note.observations]
     text = add_observations(target, items, imported=True)
-    relations = [(r.type, written(r), r.stamp or unknown) for r in note.relations if keep(r)]
+    relations = [
+        (r.type, written(r), r.stamp or stamps.get(("relation", relation_text(r)), unknown))
+        for r in note.relations
+        if keep(r)
+    ]
     if relations:
         text = add_relations(text, relations)
     prose = prose_of(source)

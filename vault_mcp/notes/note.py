@@ -185,11 +185,13 @@ def facts(note: Note) -> tuple[Fact, ...]:
         ]
     elif note.value is not None:
         found.append(Fact("text" if note.kind == "memory" else "value", note.value, None))
-    found += [
-        Fact("relation", f"{relation.type} -> {relation.shown or relation.target}", relation.stamp)
-        for relation in note.relations
-    ]
+    found += [Fact("relation", relation_text(relation), relation.stamp) for relation in note.relations]
     return tuple(found)
+
+
+def relation_text(relation: Relation) -> str:
+    """Return the words by which history knows a relation."""
+    return f"{relation.type} -> {relation.shown or relation.target}"
 
 
 # --- properties ------------------------------------------------------------------------------------

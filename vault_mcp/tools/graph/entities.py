@@ -12,7 +12,7 @@ from vault_mcp.notes import entity as notes
 from vault_mcp.notes import frontmatter, links, names
 from vault_mcp.notes.absorb import absorb
 from vault_mcp.notes.line import Stamp
-from vault_mcp.notes.note import Note, Relation
+from vault_mcp.notes.note import Note, Relation, relation_text
 from vault_mcp.tools import placing, wikilinks
 from vault_mcp.tools.graph import find, relations
 from vault_mcp.tools.graph.records import (
@@ -329,14 +329,15 @@ def _worth_keeping(change: Change, source: Note, target: Note, relation: Relatio
     )
 
 
-def _unstamped(change: Change, note: Note) -> dict[str, Stamp]:
-    """Give what Git tells of a note's facts that a person typed."""
-    texts = [o.text for o in note.observations if o.stamp is None]
-    known = change.vault.provenance(note.path, [("observation", text) for text in texts])
+def _unstamped(change: Change, note: Note) -> dict[tuple[str, str], Stamp]:
+    """Give what Git tells of a note's facts that a person typed, by kind and text."""
+    facts = [("observation", o.text) for o in note.observations if o.stamp is None]
+    facts += [("relation", relation_text(r)) for r in note.relations if r.stamp is None]
+    known = change.vault.provenance(note.path, facts)
     return {
-        text: Stamp(at or change.at, by or change.vault.person.name)
-        for text in texts
-        for by, at, _ in [known.get(("observation", text), ("", "", True))]
+        fact: Stamp(at or change.at, by or change.vault.person.name)
+        for fact in facts
+        for by, at, _ in [known.get(fact, ("", "", True))]
     }
 
 
