@@ -70,6 +70,9 @@ def test_the_commands_speak_of_commands_and_say_when_nothing_was_done(root: Path
     assert "say when with --at" in run(root, "show", "Ada", code=2)
     told: Any = json.loads(run(root, "log", "--json"))
     newest, change = told["changes"][0]["change"], told["changes"][1]["change"]
+    refused = run(root, "undo", told["changes"][2]["change"], code=2)
+    assert "Call again with --skip to leave these and undo the rest." in refused
+    assert "on_conflict" not in refused
     assert run(root, "diff", newest) == "Nothing was gained or lost between the two.\n"
     already = run(root, "restore", "Ada", "--at", newest)
     assert already.startswith("as it was then already: entities/person/Ada.md")
