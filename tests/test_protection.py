@@ -18,7 +18,7 @@ from vault_mcp.sync import sync
 from vault_mcp.tools.families import whole_catalog
 from vault_mcp.tools.files import editing, moving, single
 from vault_mcp.tools.graph import entities, observations, relations, taxonomy
-from vault_mcp.tools.history import restoring
+from vault_mcp.tools.history import blame, restoring
 from vault_mcp.tools.keys import writing as keys
 from vault_mcp.tools.memories import consolidating
 from vault_mcp.tools.memories import writing as memories
@@ -209,6 +209,41 @@ def test_a_merge_stamps_a_persons_relation_with_what_git_tells(vault: Vault) -> 
     text = Path(vault.root, ADA).read_text("utf-8")
     assert "- typed %%+2021-03-04T05:06:07Z Anna%%" in text
     assert "- knows [[Z]] %%+2021-03-04T05:06:07Z Anna%%" in text
+
+
+@pytest.mark.parametrize("way", ["hand-edit", "git"])
+def test_what_a_merge_stamped_stays_the_persons_whatever_their_name_is_now(root: Path, way: str) -> None:
+    with opened(root, GUARDED) as vault:
+        entity(vault, "Ada", "one")
+        hand = "entities/person/Hand.md"
+        words = "---\nentity: person\n---\n\n- typed\n\n## Relations\n\n- knows [[Z]]\n"
+        if way == "git":
+            write_files(root, {hand: words})
+            git(root, "add", "-A")
+            git(root, "commit", "-q", "-m", "typed")
+            vault.noticed(None)
+        else:
+            by_hand(vault, hand, "", words)
+    git(root, "config", "user.name", "Ben")
+    with opened(root, GUARDED) as vault:
+        entities.merge_entities(vault, CLAUDE, "Hand", "Ada")
+        told: Any = blame.history_blame(vault, CLAUDE, "Ada")
+        found = {row["text"]: (row["added_by"], row["by_hand"]) for row in told["lines"]}
+        assert found["typed"] == found["knows -> Z"] == (PERSON, True)
+        assert found["one"] == (CLAUDE.agent, False)
+        rows = [{"entityName": "Ada", "observations": ["typed"]}]
+        refused(vault, observations.delete_observations, rows, words="typed")
+        ends = [{"from": "Ada", "to": "Z", "relationType": "knows"}]
+        refused(vault, relations.delete_relations, ends, words="knows -> Z")
+        rows = [{"entityName": "Ada", "observations": ["one"]}]
+        observations.delete_observations(vault, CLAUDE, rows)
+
+
+def test_a_line_typed_with_an_agents_stamp_is_the_agents(vault: Vault) -> None:
+    entity(vault, "Ada", "one")
+    by_hand(vault, ADA, "", "- typed %%+2021-03-04T05:06:07Z claude%%\n")
+    told: Any = blame.history_blame(vault, CLAUDE, "Ada", text="typed")
+    assert [row["by_hand"] for row in told["lines"]] == [False]
 
 
 def test_a_rename_takes_nothing_and_what_it_touched_stays_the_persons(vault: Vault) -> None:

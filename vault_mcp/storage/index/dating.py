@@ -4,11 +4,31 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from vault_mcp.notes.line import Stamp, clean_agent
 from vault_mcp.storage.index.dates import Dates, dates_of, read_stamp, written
+from vault_mcp.storage.index.rows import CommitRow
 from vault_mcp.storage.index.schema import BY_TOOL, GIT_ADDED, GIT_EDITED, MOST_ROWS, SHIFT
 
 BY_PERSON = ("", "hand-edit")
 """`Tool:` trailers of commits that hold a person's own words; none at all is a commit made outside."""
+
+
+def stamped_by_person(stamp: Stamp, added: CommitRow | None) -> bool:
+    """Say whether a fact with a stamp is a person's all the same, as one that a merge of entities stamped.
+
+    It is where the commit that added it, by the fact's own story, is a person's own or the vault's first, and
+    its author is whom the stamp names; who the person is now plays no part.
+
+    Args:
+        stamp: What the line says.
+        added: The commit that added the fact; None where it is not known.
+    """
+    return (
+        added is not None
+        and added.tool in (*BY_PERSON, "init")
+        and clean_agent(added.author) == clean_agent(stamp.agent)
+    )
+
 
 # What Git has to tell of a note's lines now: who brought an unstamped one, and the last edit by hand.
 _LINES = """

@@ -5,7 +5,7 @@ from typing import Any
 
 from vault_mcp.storage.index.cursors import read_cursor, write_cursor
 from vault_mcp.storage.index.dates import read_stamp, written
-from vault_mcp.storage.index.dating import BY_PERSON
+from vault_mcp.storage.index.dating import BY_PERSON, stamped_by_person
 from vault_mcp.storage.index.descent import group_of
 from vault_mcp.storage.index.history import fact_key
 from vault_mcp.storage.index.lookup import Snapshot
@@ -86,11 +86,10 @@ class Past(Snapshot):
             if group_of(known) == group_of(kind):
                 written_by = read_stamp(stamp)
                 if written_by is not None and edit_seq is None:
-                    return (
-                        written_by.edited_by or written_by.agent,
-                        written_by.edited_at or written_by.added_at,
-                        False,
-                    )
+                    if written_by.edited_at:
+                        return written_by.edited_by, written_by.edited_at, False
+                    added = self.change_at(added_seq, added_place)
+                    return written_by.agent, written_by.added_at, stamped_by_person(written_by, added)
                 change = (edit_seq, edit_place) if edit_seq else (added_seq, added_place)
                 row = self.change_at(*change)
                 if row is not None:

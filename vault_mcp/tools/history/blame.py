@@ -8,6 +8,7 @@ from vault_mcp.errors import BadArgument, NoteUnreadable, NotFound
 from vault_mcp.line_origins import OLDEST, line_changes
 from vault_mcp.notes.linediff import lines_of
 from vault_mcp.notes.note import Note
+from vault_mcp.storage.index.dating import stamped_by_person
 from vault_mcp.storage.index.descent import ChangeId, group_of, same_edit
 from vault_mcp.tools.history.moments import moment_of, written
 from vault_mcp.tools.history.records import BY_PERSON, Json, short
@@ -89,7 +90,11 @@ class _Told:
         record = _by(added)
         stamp = version.stamp
         if stamp is not None:
-            record |= {"added_by": stamp.agent, "added_at": stamp.added_at, "by_hand": False}
+            record |= {
+                "added_by": stamp.agent,
+                "added_at": stamp.added_at,
+                "by_hand": stamped_by_person(stamp, added),
+            }
         chain = self._chain(version)
         if version.edited is not None:
             record |= self._edit(self._commit(version.edited, version.edited_place), None, None)
