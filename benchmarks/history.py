@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from vault_mcp.adopt import adopt
@@ -135,10 +135,15 @@ def moment_before(commits: int, back: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START + 60 * (commits - back)))
 
 
+def ask_next(call: Callable[[str], object], backs: Iterator[int], commits: int) -> None:
+    """Ask about the next moment of some."""
+    call(moment_before(commits, next(backs)))
+
+
 def built(vault: Vault) -> None:
     """Wait for the timeline, at which the background work is since the first question."""
     while not vault.timekeeping.in_step:
-        time.sleep(0.05)
+        time.sleep(0.05)  # the build goes on meanwhile; to look more often would slow it
 
 
 def measure(root: Path, path: str, commits: int, rounds: int) -> list[tuple[str, float, float, str]]:
@@ -220,11 +225,8 @@ def measure(root: Path, path: str, commits: int, rounds: int) -> list[tuple[str,
                 both = fastest(
                     rounds,
                     {
-                        # Both bind what the loop changes; mypy cannot type a default of a lambda (misc).
-                        "then": lambda call=call, moments=moments: call(  # type: ignore[misc]
-                            moment_before(commits, next(moments))
-                        ),
-                        "now": lambda call=call: call(""),  # type: ignore[misc]
+                        "then": functools.partial(ask_next, call, moments, commits),
+                        "now": functools.partial(call, ""),
                     },
                 )
                 rows.append(

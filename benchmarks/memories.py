@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,11 @@ def bare_table(folder: Path, texts: Sequence[str]) -> sqlite3.Connection:
     return db
 
 
+def rows_of(db: sqlite3.Connection, sql: str, asked: str) -> list[object]:
+    """Give all that a query finds."""
+    return db.execute(sql, (asked,)).fetchall()
+
+
 def spent(call: Callable[[], object]) -> float:
     """Give the milliseconds of CPU that a call takes."""
     began = time.process_time()
@@ -145,9 +151,9 @@ def recall_times(folder: Path, count: int, rounds: int) -> tuple[float, float, f
         sql = "SELECT rowid, x, rank FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10"
         times.append(
             (
-                spent(lambda: memory_recall(vault, CALLER, question, limit=10)),  # noqa: B023 (called at once)
-                spent(lambda: db.execute(sql, (asked,)).fetchall()),  # noqa: B023 (called at once)
-                spent(lambda: encoder.encode([question])),  # noqa: B023 (called at once)
+                spent(partial(memory_recall, vault, CALLER, question, limit=10)),
+                spent(partial(rows_of, db, sql, asked)),
+                spent(partial(encoder.encode, [question])),
             )
         )
     vault.close()
