@@ -2,55 +2,17 @@
 
 import os
 import shutil
-import sqlite3
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.ordinary import being_ordinary, folder_of_an_ordinary_user
-from tests.vaults import CLAUDE, PERSON, authors, clean, commits, git, make_vault, opened, write_files
-from tests.waiting import wait_until
-from vault_mcp.tools.doctor import examine, mend
+from tests.tools.examined import ENTITY, SAMPLE, faults, in_step, looked_at, mended, only, vault_of
+from tests.vaults import PERSON, authors, clean, commits, git, make_vault, opened, write_files
+from vault_mcp.tools.doctor import mend
 from vault_mcp.tools.faults import LARGE
-from vault_mcp.tools.finding import Finding
-from vault_mcp.tools.graph import entities, reading
 from vault_mcp.vault import Options, Vault
-
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_vault"
-ENTITY = "---\nentity: person\n---\n\n## Observations\n\n- x\n"
-
-
-def vault_of(root: Path, files: dict[str, str] | None = None) -> Path:
-    """Make a vault with an index that is in step."""
-    make_vault(root, files)
-    in_step(root)
-    return root
-
-
-def in_step(root: Path) -> None:
-    with opened(root) as vault:
-        assert vault.wait_until_compared(30)
-        wait_until(lambda: vault.commits_behind() == 0, 30)
-
-
-def looked_at(root: Path, options: Options | None = None) -> list[Finding]:
-    """Examine a vault that nothing else is at work on."""
-    vault = Vault.open(str(root), options, follow=False)
-    try:
-        return examine(vault)
-    finally:
-        vault.close()
-
-
-def faults(root: Path, options: Options | None = None) -> list[Finding]:
-    return [finding for finding in looked_at(root, options) if finding.level != "fine"]
-
-
-def only(root: Path, options: Options | None = None) -> Finding:
-    (finding,) = faults(root, options)
-    return finding
 
 
 @pytest.fixture
@@ -314,14 +276,6 @@ def test_an_edit_that_nobody_has_committed_is_told_and_committed_when_wanted(roo
     assert faults(root) == []
 
 
-def mended(root: Path, found: list[Finding]) -> list[str]:
-    vault = Vault.open(str(root), follow=False)
-    try:
-        return mend(vault, found)
-    finally:
-        vault.close()
-
-
 def test_an_edit_that_the_index_knows_already_is_committed_too(root: Path) -> None:
     vault_of(root, {"a.md": "1\n"})
     write_files(root, {"a.md": "2\n"})
@@ -370,129 +324,3 @@ def test_a_note_that_is_only_in_the_cloud_is_no_deletion(root: Path) -> None:
     found = {finding.check: finding for finding in faults(root)}
     assert found["evicted"].path == "a.md"
     assert "history" not in found
-
-
-# -- the index
-
-
-def index_file(root: Path) -> Path:
-    (found,) = (root / ".git/vault-mcp").glob("index*.sqlite")
-    return found
-
-
-def changed_in_index(root: Path, sql: str) -> None:
-    db = sqlite3.connect(index_file(root))
-    with db:
-        assert db.execute(sql).rowcount > 0
-    db.close()
-
-
-@pytest.mark.parametrize(
-    ("sql", "said"),
-    [
-        ("UPDATE files SET blob = replace(blob, substr(blob, 1, 4), 'dead')", "other words than Ada.md"),
-        ("UPDATE state SET observations = 5", "counts 1 entities, 5 observations"),
-        ("DELETE FROM files WHERE path = 'Ada.md'", "Changed since: Ada.md"),
-    ],
-)
-def test_an_index_that_says_something_else_is_found_out(root: Path, sql: str, said: str) -> None:
-    vault_of(root, {"Ada.md": ENTITY})
-    changed_in_index(root, sql)
-    finding = next(finding for finding in faults(root) if finding.check == "index")
-    assert said in finding.text
-    if finding.level == "problem":
-        assert mended(root, [finding]) == ["Made the index anew."]
-        assert faults(root) == []
-
-
-def test_a_damaged_index_is_found_and_made_anew(root: Path) -> None:
-    vault_of(root, {f"{i}.md": ENTITY for i in range(300)})
-    file = index_file(root)
-    db = sqlite3.connect(file)
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
-    content = bytearray(file.read_bytes())
-    content[20_000:60_000] = os.urandom(40_000)
-    file.write_bytes(content)
-    finding = next(finding for finding in faults(root) if finding.check == "index")
-    assert (finding.level, finding.fix) == ("problem", "index")
-    assert "damaged" in finding.text
-    mended(root, [finding])
-    assert faults(root) == [] or [f.check for f in faults(root)] == ["twins"]
-
-
-def test_a_damaged_timeline_is_found_and_begun_anew(root: Path) -> None:
-    vault_of(root, {f"{i}.md": ENTITY for i in range(120)})
-    with opened(root) as vault:
-        vault.wait_until_compared(30)
-        reading.read_graph(vault, CLAUDE, as_of="now")
-    (file,) = (root / ".git/vault-mcp").glob("timeline-*.sqlite")
-    content = bytearray(file.read_bytes())
-    content[20_000:60_000] = os.urandom(40_000)
-    file.write_bytes(content)
-    finding = next(finding for finding in faults(root) if finding.fix == "timeline")
-    assert (finding.check, finding.level) == ("index", "problem")
-    assert "damaged" in finding.text
-    assert mended(root, [finding]) == ["Began the timeline of the past anew."]
-    assert all(finding.fix != "timeline" for finding in faults(root))
-
-
-def test_a_vault_without_an_index_is_told_as_it_is(root: Path) -> None:
-    make_vault(root, {"Ada.md": ENTITY})
-    finding = only(root)
-    assert (finding.check, finding.level) == ("index", "note")
-    assert "no index yet" in finding.text
-
-
-# -- the repository
-
-STATES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "detached": (lambda root: git(root, "checkout", "-q", "--detach"), "HEAD"),
-    "lock": (lambda root: old_lock(root), "index.lock"),
-    "signing": (lambda root: git(root, "config", "commit.gpgsign", "true"), "commit.gpgsign"),
-    "sha": (
-        lambda root: git(root, "config", "core.splitIndex", "true"),
-        "Commits are made through Git itself",
-    ),
-}
-
-
-def old_lock(root: Path) -> None:
-    lock = root / ".git/index.lock"
-    lock.touch()
-    os.utime(lock, (1, 1))
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_what_stands_in_the_way_of_commits_is_told(root: Path, state: str) -> None:
-    enter, said = STATES[state]
-    vault_of(root, {"a.md": "1\n"})
-    enter(root)
-    assert [finding for finding in faults(root) if said in finding.text] != []
-
-
-def test_lines_that_are_missing_are_told_and_added_when_wanted(root: Path) -> None:
-    vault_of(root, {"a.md": "1\n"})
-    git(root, "rm", "-q", ".gitattributes")
-    git(root, "commit", "-q", "-m", "away with it")
-    in_step(root)
-    finding = only(root)
-    assert (finding.path, finding.text) == (
-        ".gitattributes",
-        ".gitattributes lacks * -text, *.md merge=vault.",
-    )
-    assert mended(root, [finding]) == ["Added to .gitattributes: * -text, *.md merge=vault."]
-    in_step(root)
-    assert faults(root) == []
-
-
-def test_troubles_of_a_vault_that_is_open_are_told(root: Path) -> None:
-    make_vault(root, {"a.md": "1\n"})
-    with opened(root) as vault:
-        vault.watch()
-        wait_until(lambda: vault.watching == "events")
-        vault.trouble("Something went wrong.")
-        entities.create_entities(vault, CLAUDE, [{"name": "A", "entityType": "t", "observations": []}])
-        told = [finding.text for finding in examine(vault)]
-    assert "Hand edits are noticed at once." in told
-    assert "Something went wrong." in told
