@@ -7,6 +7,7 @@ from typing import Protocol
 import pytest
 
 from tests.storage.index.build import put
+from tests.storage.index.story import Story
 from vault_mcp.notes.note import Note
 from vault_mcp.storage.index import Index
 
@@ -30,3 +31,8 @@ def indexed(tmp_path: Path) -> Iterator[Indexed]:
     yield make
     for index in opened:
         index.close()
+
+
+@pytest.fixture
+def story(indexed: Indexed) -> Story:
+    return Story(indexed())

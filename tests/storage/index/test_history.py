@@ -1,88 +1,15 @@
 """History: dates of unstamped lines, edits by hand, moves, and the replay of a past."""
 
-import contextlib
-from collections.abc import Iterator, Mapping
-
 import pytest
 
-from tests.storage.index.build import STAMP, blob, entity, plain, reading, stat
+from tests.storage.index.build import STAMP, blob, plain, reading
 from tests.storage.index.conftest import Indexed
+from tests.storage.index.story import ADA, START, Story, person, repository, stamped, time
 from vault_mcp.errors import BadArgument
-from vault_mcp.notes.line import Stamp, observation_line
-from vault_mcp.notes.note import Fact, Note, Observation, facts
-from vault_mcp.storage.git.history import HistoryCommit
-from vault_mcp.storage.index import CommitRow, Filter, Index, ObservationRow, replay
+from vault_mcp.notes.line import Stamp
+from vault_mcp.notes.note import Fact, Observation
+from vault_mcp.storage.index import CommitRow, Filter, Index, replay
 from vault_mcp.storage.index.history import PART
-
-ADA = "entities/person/Ada.md"
-START = 1_700_000_000
-
-
-def time(number: int) -> str:
-    return f"2023-11-14T22:{13 + number:02}:20Z"
-
-
-class Story:
-    """A vault's commits, one after the other, a minute apart, into an index that is in step."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.files: dict[str, Note] = {}
-        self.commits: list[tuple[CommitRow, dict[str, tuple[Note | None, Note | None]]]] = []
-
-    def commit(
-        self, files: Mapping[str, Note | None], author: str = "Grace", tool: str = "hand-edit"
-    ) -> CommitRow:
-        number = len(self.commits)
-        parent = self.commits[-1][0].sha if self.commits else None
-        row = CommitRow(
-            blob((number, author)), parent, START + 60 * number, author, tool, "", f"{tool} {number}"
-        )
-        changes = {path: (self.files.get(path), note) for path, note in files.items()}
-        with self.index.writing() as writer:
-            for path, note in files.items():
-                if note is None:
-                    writer.remove(path)
-                else:
-                    writer.put_file(path, blob(note.observations), stat(), note)
-            told = [
-                (path, facts(old) if old else (), facts(new) if new else ())
-                for path, (old, new) in changes.items()
-            ]
-            assert writer.append_commit(row, told)
-            writer.set_head(row.sha)
-        for path, note in files.items():
-            if note is None:
-                del self.files[path]
-            else:
-                self.files[path] = note
-        self.commits.append((row, changes))
-        return row
-
-    def lines(self, path: str = ADA) -> dict[str, ObservationRow]:
-        with self.index.reading() as reader:
-            note = reader.note_at(path)
-            assert note is not None
-            return {row.text: row for row in reader.observations(note.id, superseded=True)}
-
-    def said(self, path: str = ADA) -> dict[str, tuple[str | None, str | None, str | None, str | None]]:
-        return {
-            text: (row.agent, row.added_at, row.edited_by, row.edited_at)
-            for text, row in self.lines(path).items()
-        }
-
-
-@pytest.fixture
-def story(indexed: Indexed) -> Story:
-    return Story(indexed())
-
-
-def person(*lines: str | Observation, name: str = "Ada", path: str = "") -> Note:
-    return entity(name, lines, stamp=None, path=path, created="", agent="")
-
-
-def stamped(text: str, edited_at: str = "", edited_by: str = "") -> Observation:
-    return Observation(text, Stamp(STAMP.added_at, STAMP.agent, edited_at, edited_by), 0)
 
 
 def test_a_line_without_a_stamp_is_dated_by_the_commit_that_brought_it(story: Story) -> None:
@@ -268,155 +195,13 @@ def test_a_line_is_undated_while_history_is_behind_and_dated_when_it_catches_up(
         row = reader.note_at(ADA)
         assert row is not None
         assert [line.agent for line in reader.observations(row.id)] == [None, None]
-    commits, blobs = _repository(story)
+    commits, blobs = repository(story)
     with late.writing() as writer:
         writer.set_head(commits[-1].sha)
     assert list(replay(late, commits, reading(blobs), batch=1)) == [1, 2]
     other = Story(late)
     assert other.said() == story.said()
     assert late.history_head == story.commits[-1][0].sha
-
-
-def _repository(story: Story) -> tuple[list[HistoryCommit], dict[str, bytes]]:
-    """Give a story's commits as Git would, with notes as Markdown."""
-    blobs: dict[str, bytes] = {}
-
-    def stored(note: Note | None) -> str | None:
-        if note is None:
-            return None
-        raw = markdown(note).encode()
-        blobs[blob(raw)] = raw
-        return blob(raw)
-
-    commits = [
-        HistoryCommit(
-            row.sha,
-            row.parent,
-            row.at,
-            row.at,
-            row.author,
-            "",
-            row.tool,
-            row.session,
-            row.subject,
-            tuple((path, stored(old), stored(new)) for path, (old, new) in changes.items()),
-        )
-        for row, changes in story.commits
-    ]
-    return commits, blobs
-
-
-def markdown(note: Note) -> str:
-    lines = "".join(observation_line(item.text, item.stamp) + "\n" for item in note.observations)
-    return f"---\nentity: {note.type}\n---\n\n## Observations\n\n{lines}"
-
-
-def test_replay_takes_turns_and_stops_when_somebody_else_went_on(indexed: Indexed) -> None:
-    story = Story(indexed())
-    for number in range(6):
-        story.commit({ADA: person(*(f"line {n}" for n in range(number + 1)))})
-    commits, blobs = _repository(story)
-    late = indexed(name="late")
-    turns: list[int] = []
-
-    @contextlib.contextmanager
-    def turn() -> Iterator[None]:
-        turns.append(len(turns))
-        yield
-
-    steps = replay(late, commits, reading(blobs), turn=turn, batch=2)
-    assert next(steps) == 2
-    with late.writing() as writer:
-        assert writer.replay(commits[2:4], reading(blobs))
-    assert list(steps) == []
-    assert late.history_head == commits[3].sha
-    assert list(replay(late, commits[4:], reading(blobs))) == [2]
-    assert turns == [0, 1]
-
-
-def test_a_rewritten_past_is_forgotten_and_replayed(indexed: Indexed) -> None:
-    edited = stamped("green tea", "2026-10-06T00:00:00Z", "cursor")
-    story = Story(indexed())
-    story.commit({ADA: person("two", stamped("tea", "2026-10-06T00:00:00Z", "cursor"))})
-    story.commit({ADA: person("two", edited)}, "Hopper")
-    assert story.said()["green tea"][2:] == ("Hopper", time(1))
-    with story.index.writing() as writer:
-        writer.reset_history()
-        assert writer.history_head is None
-    assert story.said() == {
-        "two": (None, None, None, None),
-        "green tea": (STAMP.agent, STAMP.added_at, "cursor", "2026-10-06T00:00:00Z"),
-    }
-    other = Story(indexed(name="other"))
-    other.commit({ADA: person("two", edited)}, "Turing")
-    commits, blobs = _repository(other)
-    with story.index.writing() as writer:
-        writer.set_head(commits[-1].sha)
-    assert list(replay(story.index, commits, reading(blobs))) == [1]
-    assert story.said()["two"] == ("Turing", time(0), None, None)
-
-
-def test_a_file_is_not_taken_for_a_moved_one_when_the_index_was_ahead_of_the_commit(story: Story) -> None:
-    bob = "entities/person/Bob.md"
-    story.commit({ADA: person("typed"), bob: person("typed", name="Bob", path=bob)})
-    with story.index.writing() as writer:  # as when a person deleted a file and staged that
-        writer.remove(ADA)
-    row = story.commit({ADA: person("typed", "more"), bob: None})
-    with story.index.reading() as reader:
-        found = reader.commit(row.sha)
-        assert found is not None
-        assert reader.paths_of(found.seq, 9) == ([ADA, bob], 2)
-        assert [(step.before.path, step.after.path) for step in reader.steps(found.seq)] == [
-            (ADA, ADA),
-            (bob, None),
-        ]
-
-
-def test_a_rebuilt_index_dates_its_lines_from_the_history_it_has(story: Story) -> None:
-    story.commit({ADA: person("typed", stamped("tea"))})
-    story.commit({ADA: person("typed", stamped("green tea"))}, "Hopper")
-    before = story.said()
-    with story.index.writing() as writer:
-        writer.remove(ADA)
-    with story.index.writing() as writer:
-        writer.put_file(ADA, blob("again"), stat(), story.files[ADA])
-    assert story.said() == before
-
-
-def test_notes_are_dated_some_at_a_time_until_none_is_left(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vault_mcp.storage.index.writer.DATED", 2)
-    paths = [f"entities/person/P{number}.md" for number in range(5)]
-    row = story.commit({path: person("typed", path=path) for path in paths})
-    with story.index.writing() as writer:
-        for path in paths:
-            writer.remove(path)
-    with story.index.writing() as writer:
-        writer.set_head(None)
-        for path in paths:
-            writer.put_file(path, blob(path), stat(), story.files[path])
-    with story.index.writing() as writer:
-        writer.set_head(row.sha)
-    assert story.said(paths[0])["typed"] == (None, None, None, None)
-    assert [story.index.upkeep() for _ in range(4)] == [True, True, True, False]
-    assert {story.said(path)["typed"][0] for path in paths} == {"Grace"}
-
-
-def test_a_block_whose_dating_is_put_off_dates_its_notes_later(story: Story) -> None:
-    story.commit({ADA: person("one")})
-    note = person("one", "two")
-    row = CommitRow("e" * 40, story.commits[-1][0].sha, START + 600, "Hopper", "", "", "outside")
-    with story.index.writing() as writer:  # as for a commit from outside: its files are read afterwards
-        assert writer.append_commit(row, [(ADA, facts(story.files[ADA]), facts(note))])
-        writer.put_off_dating()
-        writer.set_head(row.sha)
-    with story.index.writing() as writer:
-        writer.put_file(ADA, blob("two"), stat(), note)
-    with story.index.writing() as writer:
-        assert writer.date() == 1
-        assert writer.date() == 0
-    assert story.said()["two"][0] == "Hopper"
 
 
 def test_the_commit_of_a_moment_is_found_though_clocks_go_back(story: Story) -> None:
